@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The program `memdir`, which is the core's.
+// The program `memdir`. It is implemented in Rust, in `program`.
 'use strict';
 
 const { runCommandLine } = require('./native.cjs');

@@ -1,4 +1,4 @@
-//! Tells the linker what a Node addon needs on each platform.
+//! Sets the linker flags that a Node addon needs on each platform.
 
 fn main() {
     napi_build::setup();

@@ -5,7 +5,7 @@ const { createRequire } = require('node:module');
 
 const { loadBinary } = require('./cjs/binary.js');
 
-/** What a package has, or an error if it is not installed beside this one. */
+/** Loads the package of a target. Throws an error if it is not installed beside this one. */
 function installed(target) {
   const load = createRequire(__filename);
   switch (target) {

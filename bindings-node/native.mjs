@@ -1,13 +1,13 @@
-// Loads the binary for this machine, for the ESM build. `native.cjs` is the same for CommonJS, `native.bundled.mjs` for bundles,
-// and `ts/binary.ts` says where it is looked for.
+// Loads the binary for this machine, for the ESM build. `native.cjs` does the same for CommonJS, `native.bundled.mjs` for
+// bundles. `ts/binary.ts` defines the search order.
 //
-// Each package is named in a literal, and what loads it is made by `module.createRequire(import.meta.url)`. That is what
-// tools look for that trace which files a program needs: Next.js for what it does not bundle, Vercel's nft.
+// Each package is named in a literal, and loaded with `module.createRequire(import.meta.url)`. Tools that trace a program's
+// files look for exactly this pattern: Next.js for packages that it does not bundle, and Vercel's nft.
 import * as module from 'node:module';
 
 import { loadBinary } from './esm/binary.js';
 
-/** What a package has, or an error if it is not installed beside this one. */
+/** Loads the package of a target. Throws an error if it is not installed beside this one. */
 function installed(target) {
   const load = module.createRequire(import.meta.url);
   switch (target) {

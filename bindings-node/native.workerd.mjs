@@ -1,5 +1,5 @@
 // memdir as WebAssembly for Cloudflare Workers, whose tools choose this file by their condition `workerd` (`imports` in
-// package.json). They compile the module when a worker is deployed: a worker may not.
+// package.json). They compile the module at deployment, because a worker may not compile it.
 import module from './memdir.wasm';
 
 import { instantiate } from './esm/wasm.js';

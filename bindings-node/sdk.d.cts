@@ -1,4 +1,4 @@
-/** The SDK's `ToolError`, or nothing without the SDK. */
+/** The SDK's `ToolError`, or undefined without the SDK. */
 export declare function sdkToolError(): Promise<
   (new (content: string) => Error & { content: unknown }) | undefined
 >;

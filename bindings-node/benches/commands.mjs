@@ -1,8 +1,9 @@
-// What a call costs: the core alone, through this package, and with the SDK's own file tool.
+// Measures the duration of a call: in the core alone, through this package, and with the SDK's own
+// file tool.
 //
-// `npm run bench` builds with optimisation first. The numbers are medians of one run on one machine;
-// the three take turns, so that whatever else the machine does hits all of them. The directories are
-// on tmpfs where there is one, as a disk's flushes would hide everything else.
+// `npm run bench` builds with optimisation first. The numbers are medians of one run on one machine.
+// The three take turns, so other load on the machine affects all of them. The directories are on
+// tmpfs if there is one, because the flushes of a disk would hide all differences.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -84,7 +85,7 @@ for (const [name, commands] of benchmarks) {
   for (let round = 0; round < ROUNDS; round += 1) {
     times.core.push(...(await timeCore(directories.core, commands, CALLS)));
     times.memdir.push(...(await timeTool(tools.memdir, commands)));
-    // An order of magnitude slower, so that fewer of them say as much.
+    // The SDK's tool is an order of magnitude slower, so fewer samples are enough.
     if (round % 6 === 0) {
       times.sdk.push(...(await timeTool(tools.sdk, commands)));
     }

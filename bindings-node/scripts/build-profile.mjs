@@ -1,7 +1,10 @@
-// Tells debug builds from release builds, also of binaries for other machines, which cannot be loaded here.
+// Distinguishes debug builds from release builds, including binaries for other machines, which cannot be
+// loaded here.
 import { readFileSync } from 'node:fs';
 
-/** `debug` or `release`; nothing if the file has no mark (`src/build_profile.rs`) or both. */
+/**
+ * Returns `debug` or `release`; undefined if the file has no mark (`src/build_profile.rs`) or both.
+ */
 export function buildProfile(file) {
   const bytes = readFileSync(file);
   const found = ['debug', 'release'].filter((profile) =>

@@ -15,7 +15,8 @@ for (const [output, project] of [
   rmSync(new URL(output, root), { recursive: true, force: true });
   execFileSync(process.execPath, [tsc, '-p', project], { cwd: root, stdio: 'inherit' });
 }
-// What differs between the two is written by hand (`native`, `sdk`), and the sources import what CommonJS has.
+// The files that differ between the two (`native`, `sdk`) are written by hand. The sources import the CommonJS
+// ones.
 const own = { "'../native.cjs'": "'#native'", "'../sdk.cjs'": "'../sdk.mjs'" };
 for (const file of readdirSync(new URL('esm/', root)).filter((name) => name.endsWith('.js'))) {
   const path = new URL(`esm/${file}`, root);

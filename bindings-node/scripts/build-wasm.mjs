@@ -1,9 +1,9 @@
-// Builds `memdir.wasm`: what the package uses where there is no binary for the machine. Needs Rust with the target
-// wasm32-wasip1, which rustup has.
+// Builds `memdir.wasm`, which the package uses on machines without a binary. It needs Rust with the target
+// wasm32-wasip1, which rustup can install.
 //
 // Usage: node scripts/build-wasm.mjs [--debug]
 //
-// With `--debug` it is built quickly, for tests: several times as large, and slower.
+// With `--debug` it builds quickly, for tests: the result is several times as large, and slower.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -11,13 +11,13 @@ import { gzipSync } from 'node:zlib';
 
 const target = 'wasm32-wasip1';
 const isDebug = process.argv.includes('--debug');
-// For a release that of what goes into apps: small, and hardly slower.
+// Releases use the profile for apps: small, and hardly slower.
 const profile = isDebug ? 'dev' : 'device';
-/** The most bytes that the module of a release may have. */
+/** The size limit of a release, in bytes. */
 const limit = 1_900_000;
 const project = new URL('../..', import.meta.url);
 const path = (relative) => fileURLToPath(new URL(relative, project));
-// What is released tells no paths of the machine that built it. Tests do without the names of functions, which are half the file.
+// A release must not contain paths of the machine that built it. Tests need no function names, which are half of the file.
 const flags = isDebug ? ['-Clink-arg=--strip-all'] : withoutPaths();
 
 const arguments_ = ['build', '--quiet', '--locked', '-p', 'memdir-wasm', '--target', target];

@@ -1,5 +1,5 @@
-// Copies the library that cargo built to where the package loads its native half from. For tests: a release has one binary for
-// each platform, which `pack.mjs` packs. Run `build-ts.mjs` before.
+// Copies the library that cargo built to the place where the package loads its native half from. Only for tests: a release has
+// one binary for each platform, which `pack.mjs` packs. Run `build-ts.mjs` before.
 //
 // Usage: node scripts/copy-native.mjs DIRECTORY
 //
@@ -18,6 +18,6 @@ if (library === undefined) {
 }
 const [target] = targetsHere();
 const binary = fileURLToPath(new URL(`../memdir.${target}.node`, import.meta.url));
-// A process that uses the old one keeps it.
+// Removed first, so a process that has the old file loaded keeps it.
 rmSync(binary, { force: true });
 copyFileSync(library, binary);

@@ -1,5 +1,5 @@
-// Installs what `npm run pack -- --debug` packed into an empty project, as a user does. Tests use copies of it: an installation
-// of a debug build takes seconds.
+// Installs the output of `npm run pack -- --debug` into an empty project, as a user does. Tests use copies of it, because
+// installing a debug build takes seconds.
 //
 // Usage: node scripts/install-packed.mjs
 import { execFileSync } from 'node:child_process';
@@ -14,7 +14,7 @@ rmSync(project, { recursive: true, force: true });
 mkdirSync(project);
 writeFileSync(join(project, 'package.json'), '{ "name": "empty", "private": true }\n');
 const tarballs = readdirSync(packed).filter((name) => name.endsWith('.tgz'));
-// Nothing is to be had from anywhere but the tarballs.
+// The tarballs must be the only source of packages.
 const cache = join(project, 'cache');
 const flags = ['--offline', '--cache', cache, '--no-audit', '--no-fund', '--loglevel=error'];
 execFileSync('npm', ['install', ...flags, ...tarballs.map((name) => join(packed, name))], {

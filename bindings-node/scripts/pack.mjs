@@ -1,13 +1,14 @@
-// Makes what is published, as tarballs: the package without anything that belongs to a machine, and
-// one package for each binary. npm installs those that fit as optional dependencies of the first.
+// Makes the published tarballs: the package itself, which is the same for all platforms, and one
+// package for each binary. npm installs the binaries that fit as optional dependencies of the
+// first.
 //
 // Usage: node scripts/pack.mjs [--debug] [BINARIES OUTPUT]
 //
-// BINARIES holds the binaries and, beside it, in `notices/`, the notices of what they are made of; without it those that were
-// built here, for tests. OUTPUT is where the tarballs go, without it `npm/`.
+// BINARIES holds the binaries and, beside it in `notices/`, the licence notices of their contents. Without it, the binaries
+// that were built here are packed, for tests. OUTPUT is the directory for the tarballs; the default is `npm/`.
 //
-// A debug build is refused, because it is ten times as large and slow. With `--debug` it is packed, for tests, without its
-// symbols and quickly.
+// A debug build is rejected, because it is ten times as large and slow. With `--debug` it is packed anyway, for tests:
+// quickly, and without debug symbols.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   cpSync,
@@ -38,7 +39,7 @@ const output = join(root, 'npm');
 const licences = ['LICENSE', 'LICENSE-APACHE', 'LICENSE-MIT'];
 const notices = 'THIRD-PARTY-NOTICES.txt';
 
-// Nothing is removed or written before every binary is known to be what it should be.
+// All binaries are checked before anything is removed or written.
 const built = binaries ?? root;
 const natives = [
   ...readdirSync(built)
@@ -85,25 +86,25 @@ for (const field of [
   delete manifest[field];
 }
 for (const file of [...manifest.files, 'README.md']) {
-  // Tests of the binaries do without what needs a target of Rust's to be built. A release does not.
+  // Tests of the binaries run without `memdir.wasm`, because building it needs another Rust target. A release must have it.
   if (file === 'memdir.wasm' && !binaries && !existsSync(join(root, file))) {
     continue;
   }
   const from = licences.includes(file) ? join(root, '..', file) : join(root, file);
   cpSync(from, join(main, file), { recursive: true });
 }
-// The pages of man, which npm installs with `--global`, and the completions: the same as in the wheel.
+// The man pages, which npm installs with `--global`, and the shell completions: the same as in the wheel.
 const share = join(root, '../bindings-python/data/data/share');
 cpSync(share, join(main, 'share'), { recursive: true });
 manifest.files.push('share');
 manifest.man = readdirSync(join(share, 'man/man1'))
   .sort()
   .map((page) => `./share/man/man1/${page}`);
-// Links that are relative in the repository have nothing beside them on the page of a package.
+// Links that are relative in the repository would be broken on the package's web page.
 const readme = join(main, 'README.md');
 const pages = `https://github.com/memdir/memdir/blob/v${manifest.version}`;
 writeFileSync(readme, readFileSync(readme, 'utf8').replaceAll('](../', `](${pages}/`));
-// What `memdir.wasm` is made of.
+// The notices for the contents of `memdir.wasm`.
 if (binaries) {
   cpSync(join(binaries, '../notices', notices), join(main, notices));
   manifest.files.push(notices);
@@ -144,14 +145,16 @@ for (const directory of packages) {
   });
 }
 
-/** Removes what a debugger reads. Elsewhere it is not in the binary, or the binary's signature covers it. */
+/**
+ * Removes debug symbols. On other systems they are not in the binary, or the binary's signature covers them.
+ */
 function strip(binary) {
   if (process.platform === 'linux') {
     spawnSync('strip', [binary]);
   }
 }
 
-/** What `npm pack` does, which would compress a large debug build for many seconds. */
+/** Replaces `npm pack`, which would compress a large debug build for many seconds. */
 function packQuickly(directory) {
   const described = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
   const name = `${described.name}-${described.version}.tgz`;

@@ -1,10 +1,10 @@
-// Runs the compiled tests. To start Node with the package takes longer than most files of tests: those that need no process of
-// their own share one.
+// Runs the compiled tests. Starting Node with the package takes longer than most test files run, so files that need no process
+// of their own share one.
 //
 // Usage: node scripts/run-tests.mjs [--wasm] [NAME]
 //
-// With --wasm: those that are about no store but the one in the process, with the package as WebAssembly, and every conformance
-// case. NAME is a part of a test's name, or a pattern: only such tests run.
+// With --wasm: all conformance cases, and the tests that use only the store in the process, with the package as WebAssembly.
+// NAME is a part of a test's name, or a pattern: only matching tests run.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -12,7 +12,9 @@ import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
 
 const tests = new URL('../test/dist/', import.meta.url);
-/** What takes long, so that it runs beside the rest, and what measures or limits its own process. */
+/**
+ * The slow tests, which run beside the rest, and the tests that measure or limit their own process.
+ */
 const ALONE = 'addresses agents cancellation conformance frameworks lifetime package runner store';
 const WASM =
   'conformance history hooks hostile hostile-tables limits named-options options past policies results tool wasm watch';

@@ -1,4 +1,4 @@
-//! Replies for JavaScript.
+//! Converts replies for JavaScript.
 
 use memdir::{Content, Error, ErrorKind, NameCase, Reply};
 use napi::bindgen_prelude::{
@@ -9,11 +9,11 @@ use napi::{Env, Result};
 use crate::errors::code;
 use crate::thrown::Thrown;
 
-/// A text in an encoding that the JavaScript engine uses for strings, so JavaScript's thread only copies it.
-/// To convert UTF-8 to UTF-16 there is several times slower than on ours.
+/// A text in an encoding that the JavaScript engine uses for strings, so JavaScript's thread only copies it. Converting
+/// UTF-8 to UTF-16 on that thread is several times slower than on ours.
 pub(crate) type Text = Either<Latin1String, Utf16String>;
 
-/// The text for JavaScript; to be called on a thread of ours.
+/// The text for JavaScript. Call it on one of our threads.
 pub(crate) fn text(text: String) -> Text {
     match text.is_ascii() {
         true => Either::A(text.into()),
@@ -27,10 +27,10 @@ pub(crate) struct Answer {
     is_error: bool,
     kind: Option<ErrorKind>,
     cause: Option<String>,
-    /// Of a failure of the store: its code, and what a store in JavaScript threw.
+    /// If the store failed: the code of its error, and the value that a store in JavaScript threw.
     code: Option<&'static str>,
     thrown: Option<napi::Error>,
-    /// Whether it was a hook that failed, and not the store.
+    /// True if a hook failed, and not the store.
     hook: bool,
 }
 
@@ -71,10 +71,11 @@ impl From<Reply> for Answer {
 }
 
 impl Answer {
-    /// The object `{ content, isError, kind, cause, code, thrown, hook }`. `kind` is set only if it is an error, `cause` only if the
-    /// store or a hook failed, `code` only if it was the store, `thrown` if it is written in JavaScript, and `hook` only if it was a hook.
-    /// The content is a string or, for an image,
+    /// The object `{ content, isError, kind, cause, code, thrown, hook }`. The content is a string or, for an image,
     /// `{ mediaType, bytes }`.
+    ///
+    /// `kind` is set only for an error, `cause` only if the store or a hook failed, `code` only if it was the store, and
+    /// `hook` only if it was a hook. `thrown` is set if the store that failed is written in JavaScript.
     pub(crate) fn into_object(self, env: &Env) -> Result<Object<'static>> {
         let mut object = Object::new(env)?;
         match self.content {

@@ -1,4 +1,4 @@
-//! Arguments of methods, which are read as options are.
+//! Reads arguments of methods in the same way as options.
 
 use memdir::Error;
 use memdir::value::Value;
@@ -8,7 +8,7 @@ use napi::bindgen_prelude::Unknown;
 use crate::errors::Failure;
 use crate::input::value;
 
-/// An argument, which is read as an option is.
+/// Reads an argument in the same way as an option.
 pub(crate) fn given<T>(
     env: &Env,
     name: &str,

@@ -1,7 +1,7 @@
-//! [`PendingCall`]: a call between its two halves, while JavaScript calls the hook `before`.
+//! [`PendingCall`]: a call between its two halves, while JavaScript runs the hook `before`.
 //!
-//! A hook may take long and may use the memory, so no thread waits for it. The call is decoded and
-//! validated on JavaScript's thread, and goes to a thread of ours when the hook has returned.
+//! A hook may take long and may use the memory, so no thread waits for it. The call is decoded and validated
+//! on JavaScript's thread, and is passed to one of our threads when the hook has returned.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,8 +18,8 @@ use crate::input::{OwnFields, value};
 use crate::results::Shown;
 use crate::thread_pool::{Purpose, Ready, Workers};
 
-/// One tool call that is decoded and validated. Call one of `returned`, `deny`, `fail` and `cancel`, once, to
-/// finish it.
+/// One tool call that is decoded and validated. To finish it, call exactly one of `returned`, `deny`, `fail`
+/// and `cancel`, once.
 #[napi]
 pub struct PendingCall {
     call: Mutex<Option<Call<'static>>>,
@@ -90,7 +90,7 @@ impl PendingCall {
         Ok(Some(object))
     }
 
-    /// What `before` may know of the call; null if it is not asked.
+    /// The other facts about the call for `before`; null if the hook is not called.
     #[napi(
         getter,
         ts_return_type = "{ actor?: string, session: string, toolUseId?: string } | null"
@@ -109,7 +109,7 @@ impl PendingCall {
         Ok(Some(object))
     }
 
-    /// What the command would change, as a unified diff; empty if `before` is not asked.
+    /// The command's change as a unified diff; empty if `before` is not called.
     #[napi(ts_return_type = "Promise<string>")]
     pub fn diff<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
         let memory = Caller::of_memory(self.caller.as_ref(), &self.memory);
@@ -170,7 +170,7 @@ impl PendingCall {
     pub fn cancel<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
         let mut call = self.take()?;
         call.fail(StoreError::Cancelled);
-        // A call that has failed is not executed, so nothing waits here.
+        // A failed call is not executed, so nothing waits here.
         let (reply, event) = self.memory.finish(call, Ok(HookDecision::Allow));
         finished(env, Answer::from(reply), event.map(Shown::of))
     }

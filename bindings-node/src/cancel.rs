@@ -1,8 +1,7 @@
-//! [`Cancellation`]: the native half of an `AbortSignal`, and [`Caller`]: who waits for a call, and can give it up.
+//! [`Cancellation`], the native half of an `AbortSignal`, and [`Caller`], the side that waits for a call and can cancel it.
 //!
 //! A call waits in three places: for a thread, for a lock or a server beneath a store, and for a store that is written in
-//! JavaScript. The first and the last one are told when the call is cancelled; the others look at
-//! [`memdir::Cancellation`].
+//! JavaScript. A cancellation wakes the first and the last one; a wait beneath a store polls [`memdir::Cancellation`].
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,13 +11,13 @@ use memdir::Memory;
 use napi::bindgen_prelude::ClassInstance;
 use napi_derive::napi;
 
-/// Cancels one call. A call that has not begun to write does not happen.
+/// Cancels one call. If the call has not begun to write, it is not executed.
 #[napi]
 pub struct Cancellation(Arc<Caller>);
 
 #[napi]
 impl Cancellation {
-    /// A new one, not yet cancelled. `number` is what TypeScript knows the call's signal by.
+    /// A new one, not yet cancelled. `number` identifies the call's signal in TypeScript.
     #[napi(constructor)]
     #[must_use]
     pub fn new(number: u32) -> Self {
@@ -38,18 +37,18 @@ impl Cancellation {
     }
 }
 
-/// Who waits for a call that can be cancelled.
+/// The caller of a call that can be cancelled.
 pub(crate) struct Caller {
     pub(crate) number: u32,
     cancellation: memdir::Cancellation,
-    /// What is called when the call is cancelled: where it waits, it is ended so.
+    /// Called when the call is cancelled. It ends the current wait.
     waiting: Mutex<Option<Box<dyn FnOnce() + Send>>>,
-    /// Whether a store that is written in JavaScript was asked to change something for this call.
+    /// True if a store that is written in JavaScript was asked to change something for this call.
     has_written: AtomicBool,
 }
 
 thread_local! {
-    /// The caller of what this thread of ours executes. A store that is written in JavaScript looks here, because some of its
+    /// The caller whose work this thread executes. A store that is written in JavaScript reads it here, because some of its
     /// methods have no context.
     static CURRENT: RefCell<Option<Arc<Caller>>> = const { RefCell::new(None) };
 }
@@ -60,17 +59,17 @@ impl Caller {
         cancellation.map(|cancellation| Arc::clone(&cancellation.0))
     }
 
-    /// The memory, for a call that its caller can cancel.
+    /// The memory for a call of this caller, which can cancel it.
     pub(crate) fn of_memory(caller: Option<&Arc<Self>>, memory: &Memory) -> Memory {
         memory.cancelled_by(&Self::cancellation(caller))
     }
 
-    /// What cancels a call of this caller.
+    /// The cancellation of this caller's call.
     pub(crate) fn cancellation(caller: Option<&Arc<Self>>) -> memdir::Cancellation {
         caller.map_or(memdir::Cancellation::never(), |caller| caller.cancellation.clone())
     }
 
-    /// Does the work of a call, on a thread of ours.
+    /// Runs the work of a call on one of our threads.
     pub(crate) fn during<T>(caller: Option<Arc<Self>>, work: impl FnOnce() -> T) -> T {
         struct Ending;
         impl Drop for Ending {
@@ -83,23 +82,23 @@ impl Caller {
         work()
     }
 
-    /// The caller of what this thread executes.
+    /// The caller whose work this thread executes.
     pub(crate) fn current() -> Option<Arc<Self>> {
         CURRENT.with_borrow(Clone::clone)
     }
 
-    /// A store is asked to change something.
+    /// Notes that a store is asked to change something.
     pub(crate) fn writes(&self) {
         self.has_written.store(true, Ordering::SeqCst);
     }
 
-    /// Whether the call is cancelled, and no store was asked to change anything for it.
+    /// True if the call is cancelled, and no store was asked to change anything for it.
     pub(crate) fn has_gone_before_a_change(&self) -> bool {
         self.cancellation.is_cancelled() && !self.has_written.load(Ordering::SeqCst)
     }
 
-    /// Calls `told` when the call is cancelled, on the thread that cancels it; at once, if it is already. There is one such
-    /// function at a time, until [`forget`](Self::forget).
+    /// Calls `told` when the call is cancelled, on the thread that cancels it; immediately if it is already cancelled. Only
+    /// one function is registered at a time, until [`forget`](Self::forget).
     pub(crate) fn tell(&self, told: impl FnOnce() + Send + 'static) {
         let mut waiting = self.waiting();
         if self.cancellation.is_cancelled() {
@@ -110,7 +109,7 @@ impl Caller {
         }
     }
 
-    /// The call does not wait any more.
+    /// Removes the registered function, because the call no longer waits.
     pub(crate) fn forget(&self) {
         let told = self.waiting().take();
         drop(told);

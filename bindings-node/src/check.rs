@@ -1,4 +1,4 @@
-//! `check`: reads a whole store and reports its problems.
+//! `check`: verifies a whole store and reports its problems.
 
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ impl NativeStore {
     pub fn check<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
         let store = Arc::clone(self.core());
         let work = move || check(&Cancellation::never(), &store).map(Shown::of);
-        // Threads of its own: a store may call a memory, whose threads must not be the ones that wait
-        // for it.
+        // A thread pool of its own: the store may call a memory whose pool would otherwise be blocked
+        // by this wait.
         Workers::own().promise(env, Purpose::View, None, work, |env, checked| {
             checked.map_err(|error| to_js(&env, &error))
         })

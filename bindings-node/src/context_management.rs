@@ -1,4 +1,4 @@
-//! The `context_management` of a request, which the core makes.
+//! The `context_management` of a request, built by the core.
 
 use memdir::ContextManagement;
 use napi::Env;

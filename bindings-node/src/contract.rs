@@ -1,4 +1,4 @@
-//! The check of the contract, on stores that JavaScript makes.
+//! Checks the contract on stores that JavaScript creates.
 
 use memdir::store::contract;
 use napi::bindgen_prelude::{Function, Object, Unknown};
@@ -9,7 +9,7 @@ use crate::js_store::JsStore;
 use crate::store_request::StoreRequest;
 use crate::thread_pool::{Purpose, Workers};
 
-/// How many rules the contract of a store has.
+/// The number of rules in the contract of a store.
 #[napi]
 #[cfg_attr(test, allow(dead_code, reason = "only JavaScript calls it"))]
 pub(crate) fn contract_rules() -> u32 {

@@ -1,4 +1,4 @@
-//! Copying from store to store: what `copy` tells JavaScript.
+//! Copies from store to store, and reports the progress to JavaScript.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::thread_pool::{Purpose, Workers};
 
 #[napi]
 impl NativeStore {
-    /// Copies all that this store holds into another. `progress` says whether it goes on.
+    /// Copies everything from this store to another. `progress` returns false to stop the copy.
     #[napi(
         ts_args_type = "destination: NativeStore, overwrite: boolean, progress?: ((progress: results.CopyProgress) => boolean) | undefined",
         ts_return_type = "Promise<results.Copied>"
@@ -48,8 +48,8 @@ impl NativeStore {
             });
             (copied.map(Shown::of), thrown)
         };
-        // Threads of its own: a callback or a store may call a memory, whose threads must not be the
-        // ones that wait for it.
+        // A thread pool of its own: a callback or a store may call a memory whose pool would
+        // otherwise be blocked by this wait.
         Workers::own().promise(env, Purpose::Change, None, work, |env, (copied, thrown)| {
             match (copied, thrown) {
                 (_, Some(error)) => Err(error),

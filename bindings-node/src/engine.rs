@@ -24,7 +24,7 @@ use crate::results::Shown;
 use crate::store_request::StoreRequest;
 use crate::thread_pool::{Purpose, Ready, Workers};
 
-/// A memory directory; the class `Memory` of the package is written on top of it.
+/// A memory directory. The package's class `Memory` is built on top of it.
 #[napi]
 pub struct Engine {
     memory: Memory,
@@ -62,7 +62,7 @@ impl Engine {
     }
 
     /// Uses a store that is written in JavaScript. `serve` is called with every request to it and
-    /// must not throw; `members` are the optional members that the store has.
+    /// must not throw. `members` are the optional members that the store has.
     #[napi(factory)]
     pub fn on_js_store(
         env: Env,
@@ -71,17 +71,17 @@ impl Engine {
         #[napi(ts_arg_type = "object | undefined")] options: Option<Unknown<'_>>,
     ) -> napi::Result<Self> {
         let opened = options::read(options).and_then(|options| {
-            // The store is used later, because its answers need the current thread.
+            // The store must not be used here: its answers need the current thread.
             let store = encrypt_lazily(Arc::new(JsStore::new(&serve, &members)?), &options)?;
             Ok(Memory::with_store(store, options).validated()?)
         });
         let memory = opened.map_err(|failure| failure.into_js(&env))?;
-        // Threads of its own: such a store may call another memory, whose threads must not be the
-        // ones that wait for it.
+        // A thread pool of its own: such a store may call another memory, whose pool would
+        // otherwise be blocked by this wait.
         Ok(Self { memory, workers: Workers::own() })
     }
 
-    /// Executes one tool call, given as an object or as the JSON text of one.
+    /// Executes one tool call, given as an object or as its JSON text.
     #[napi(
         ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown }>"
     )]
@@ -143,8 +143,8 @@ impl Engine {
             .answer(env, Purpose::Change, caller, work, |env, answer| answer.into_object(&env))
     }
 
-    /// Removes the files that nobody used for `olderThan` milliseconds. `progress` returns whether
-    /// it goes on.
+    /// Removes the files that were not used for `olderThan` milliseconds. `progress` returns false
+    /// to stop the removal.
     #[napi(
         ts_args_type = "olderThan: number, dryRun: boolean, progress?: ((progress: results.ExpiryProgress) => boolean) | undefined, cancellation?: Cancellation | undefined",
         ts_return_type = "Promise<Array<results.Expired>>"
@@ -190,17 +190,17 @@ impl Engine {
         &self.memory
     }
 
-    /// The same with another memory on the same store.
+    /// The same engine with another memory on the same store.
     pub(crate) fn with_memory(&self, memory: Memory) -> Self {
         Self { memory, workers: Arc::clone(&self.workers) }
     }
 
-    /// The threads that work for this memory, for what outlives a call.
+    /// The thread pool of this memory, for objects that outlive a call.
     pub(crate) fn shared_workers(&self) -> Arc<Workers> {
         Arc::clone(&self.workers)
     }
 
-    /// The threads that work for this memory.
+    /// The thread pool of this memory.
     pub(crate) fn workers(&self) -> &Workers {
         &self.workers
     }

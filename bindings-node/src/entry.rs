@@ -34,7 +34,7 @@ impl From<Entry> for StoreEntry {
 }
 
 impl StoreEntry {
-    /// The core's entry; none if its path is not one that a command could name.
+    /// The entry as the core's type; `None` if its path is not valid in a command.
     pub(crate) fn into_core(self) -> Option<Entry> {
         let path = MemoryPath::parse(&self.path).ok()?;
         Some(match self.size {

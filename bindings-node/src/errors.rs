@@ -1,4 +1,4 @@
-//! What a call throws. A store's conditions have the names that Node's own file system functions have for them.
+//! The errors that calls throw. A store's errors have the codes of Node's own file system functions.
 
 use memdir::copy::CopyError;
 use memdir::history::HistoryError;
@@ -9,7 +9,7 @@ use napi::{Env, Error, Result};
 use crate::results::Shown;
 use crate::thrown::Thrown;
 
-/// Why a call failed, until it is thrown in JavaScript.
+/// The reason why a call failed, until it is thrown in JavaScript.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// An error of the core.
@@ -19,7 +19,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// The error to throw. `ts/errors.ts` makes it an instance of the class that its `name` says.
+    /// The error to throw. `ts/errors.ts` converts it to an instance of the class with its `name`.
     pub(crate) fn into_js(self, env: &Env) -> Error {
         match self {
             Self::Core(CoreError::Config(error)) => {
@@ -73,7 +73,8 @@ pub(crate) fn to_js(env: &Env, error: &StoreError) -> Error {
     of_store(env, error, &error.to_string())
 }
 
-/// An error of a store in these words, with its `code`, and as its `cause` what a store in JavaScript threw.
+/// An error of a store with this message and its `code`. Its `cause` is the value that a store in JavaScript
+/// threw.
 fn of_store(env: &Env, error: &StoreError, words: &str) -> Error {
     let code = code(error);
     with_properties(env, "StoreError", &format!("{code}: {words}"), |thrown| {
@@ -85,7 +86,7 @@ fn of_store(env: &Env, error: &StoreError, words: &str) -> Error {
     })
 }
 
-/// The error of a copy: one of a store, or one with the `paths` that are in the way.
+/// The error of a copy: an error of a store, or one with the conflicting `paths`.
 pub(crate) fn copy_to_js(env: &Env, error: &CopyError) -> Error {
     let reason = error.to_string();
     match error {
@@ -99,7 +100,7 @@ pub(crate) fn copy_to_js(env: &Env, error: &CopyError) -> Error {
     }
 }
 
-/// The error of a call about the history: one of the store, or one with its `kind`, `paths` and
+/// The error of a call about the history: an error of the store, or one with its `kind`, `paths` and
 /// `conflicts`.
 pub(crate) fn history_to_js(env: &Env, error: HistoryError) -> Error {
     if let HistoryError::Store(error) = error {
@@ -120,7 +121,7 @@ fn named(env: &Env, name: &str, reason: &str, property: &str, value: impl ToNapi
     with_properties(env, name, reason, |thrown| thrown.set_named_property(property, value))
 }
 
-/// An error with this name and what `set` sets.
+/// An error with this name and the properties that `set` adds.
 fn with_properties(
     env: &Env,
     name: &str,
@@ -130,7 +131,7 @@ fn with_properties(
     let thrown = env.create_error(Error::from_reason(reason)).and_then(|mut thrown| {
         thrown.set_named_property("name", name)?;
         set(&mut thrown)?;
-        // Its cause may be anything.
+        // The value is passed on without coercion, because its cause may be of any type.
         Ok(Error::from_unknown_without_coercion(thrown.to_unknown()))
     });
     thrown.unwrap_or_else(|_| Error::from_reason(reason))

@@ -1,4 +1,4 @@
-//! What your own code does with the files of a memory, and the tool's definitions for other model hosts.
+//! Your own code's access to the files of a memory, and the tool's definitions for other model hosts.
 
 use memdir::command::Dialect;
 use memdir::{Error, GrepQuery, Memory, Project};
@@ -71,7 +71,7 @@ impl Engine {
         self.for_own_code(env, Purpose::Change, cancellation, work, |()| ())
     }
 
-    /// The entries below a directory; `depth` is null for all.
+    /// The entries below a directory. `depth` is null for all levels.
     #[napi(
         ts_args_type = "path: string, depth: number | null, cancellation?: Cancellation | undefined",
         ts_return_type = "Promise<Array<StoreEntry>>"
@@ -91,7 +91,7 @@ impl Engine {
         })
     }
 
-    /// Whether there is a file or a directory.
+    /// True if a file or a directory exists at the path.
     #[napi(
         ts_args_type = "path: string, cancellation?: Cancellation | undefined",
         ts_return_type = "Promise<boolean>"
@@ -107,7 +107,7 @@ impl Engine {
         self.for_own_code(env, Purpose::View, cancellation, work, |exists| exists)
     }
 
-    /// The names and lines in which a text, or a regular expression, is found.
+    /// The names and lines that match a text or a regular expression.
     #[napi(
         ts_args_type = "query: string, regex: boolean, ignoreCase: boolean, path: string, limit: number, cancellation?: Cancellation | undefined",
         ts_return_type = "Promise<Array<results.GrepMatch>>"
@@ -146,7 +146,8 @@ impl Engine {
         self.for_own_code(env, Purpose::View, cancellation, work, |text| text)
     }
 
-    /// The files of a project of several sessions; the paths of those that were made.
+    /// Creates the files of a project of several sessions. Returns the paths of the files that were
+    /// created.
     #[napi(
         ts_args_type = "about: string, features: readonly string[], init: string, cancellation?: Cancellation | undefined",
         ts_return_type = "Promise<Array<string>>"
@@ -169,7 +170,7 @@ impl Engine {
         self.for_own_code(env, Purpose::Change, cancellation, work, Shown::of)
     }
 
-    /// Forgets what the model has seen.
+    /// Makes the stale guard forget everything that the model has seen.
     #[napi]
     pub fn forget_views(&self) {
         self.memory().forget_views();
@@ -223,7 +224,7 @@ impl Engine {
     }
 }
 
-/// What `grep` and `grepHistory` look for.
+/// The query of `grep` and `grepHistory`.
 pub(crate) fn query(
     env: &Env,
     query: Unknown<'_>,

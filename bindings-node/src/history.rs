@@ -20,7 +20,7 @@ use crate::times::{LAST_NANOS, from_millis};
 
 #[napi]
 impl Engine {
-    /// A session of the same memory, whose changes are recorded as this actor's.
+    /// A session of the same memory. Its changes are recorded under this actor.
     #[napi(ts_args_type = "actor: string")]
     pub fn acting_as(&self, env: &Env, actor: Unknown<'_>) -> napi::Result<Self> {
         let actor = given(env, "actor", actor, string)?;
@@ -72,7 +72,7 @@ impl Engine {
         self.of_history(env, Purpose::View, cancellation, work, Uint8Array::from)
     }
 
-    /// A unified diff of two versions, or of what a version changed.
+    /// A unified diff of two versions, or of the change that made a version.
     #[napi(
         ts_args_type = "id: string, other: string | null | undefined, cancellation?: Cancellation | undefined",
         ts_return_type = "Promise<string>"
@@ -109,7 +109,7 @@ impl Engine {
         self.of_history(env, Purpose::Change, cancellation, work, Shown::of)
     }
 
-    /// Takes back a change, or all changes since a time, in milliseconds since 1970.
+    /// Undoes a change, or all changes since a time, in milliseconds since 1970.
     #[napi(
         ts_args_type = "change: string | null | undefined, since: number | null, actor: string | null | undefined, dryRun: boolean, skipConflicts: boolean, merge: boolean, cancellation?: Cancellation | undefined",
         ts_return_type = "Promise<results.Restored>"
@@ -140,7 +140,7 @@ impl Engine {
         self.of_history(env, Purpose::Change, cancellation, work, Shown::of)
     }
 
-    /// Makes every file what it was at a time, in milliseconds since 1970.
+    /// Restores every file to its state at a time, in milliseconds since 1970.
     #[napi(
         ts_args_type = "at: number, dryRun: boolean, cancellation?: Cancellation | undefined",
         ts_return_type = "Promise<results.Restored>"
@@ -158,7 +158,7 @@ impl Engine {
         self.of_history(env, Purpose::Change, cancellation, work, Shown::of)
     }
 
-    /// Removes the content of a version from the history for good.
+    /// Permanently removes the content of a version from the history.
     #[napi(
         ts_args_type = "id: string, reason: string, cancellation?: Cancellation | undefined",
         ts_return_type = "Promise<string | null>"
@@ -176,7 +176,7 @@ impl Engine {
         self.of_history(env, Purpose::Change, cancellation, work, Shown::of)
     }
 
-    /// Removes the versions that the options keep no longer.
+    /// Removes the versions that the retention options no longer keep.
     #[napi(
         ts_args_type = "cancellation?: Cancellation | undefined",
         ts_return_type = "Promise<number>"
@@ -215,7 +215,7 @@ impl Engine {
     }
 }
 
-/// A time from its milliseconds, which are NaN for a `Date` that is none.
+/// A time from its milliseconds. They are NaN for an invalid `Date`.
 pub(crate) fn time(env: &Env, name: &str, millis: f64) -> napi::Result<SystemTime> {
     from_millis(millis).ok_or_else(|| {
         let wrong = ConfigError::of_option(name).and(" must be a valid Date");

@@ -4,7 +4,7 @@ use memdir::Image;
 use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
-/// The media type of a whole PNG or JPEG image; null for anything else.
+/// The media type of a complete PNG or JPEG image; null for anything else.
 #[napi(ts_return_type = "'image/png' | 'image/jpeg' | null")]
 #[cfg_attr(test, allow(dead_code, reason = "only JavaScript calls it"))]
 #[must_use]

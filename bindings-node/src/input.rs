@@ -1,7 +1,7 @@
 //! Decodes a command's input from JavaScript's values.
 //!
-//! JavaScript's values cannot leave their thread, so a command is decoded there, directly from the
-//! live object, and then has owned texts.
+//! JavaScript's values cannot leave their thread. So a command is decoded on that thread, directly
+//! from the live object, and then owns its texts.
 
 use std::borrow::Cow;
 
@@ -11,9 +11,8 @@ use memdir_bindings_shared::input::is_tool_use_block;
 use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, Unknown};
 use napi::{Result, ValueType};
 
-/// The most items of a list, and the deepest nesting, that are read. A list may be sparse and claim
-/// four thousand million items, or contain itself. No command, and no sentence about one, needs
-/// more.
+/// The limits for list items and nesting. A list may be sparse and have a length of four thousand
+/// million, or contain itself. No command, and no error message about one, needs more.
 const MAX_ITEMS: u32 = 128;
 const MAX_DEPTH: usize = 4;
 
@@ -40,17 +39,18 @@ pub(crate) fn decode_as(name: &str, input: Unknown<'_>) -> Result<Decoded<'stati
     })
 }
 
-/// The own properties of an object. Inherited ones are not input.
+/// The own properties of an object. Inherited properties are not part of the input.
 pub(crate) struct OwnFields<'env>(pub(crate) Object<'env>);
 
 impl<'env> OwnFields<'env> {
-    /// The input of a whole `tool_use` block, as the core takes it from JSON: `Decoded::of_json`.
+    /// The input of a whole `tool_use` block, under the same rule as in the core for JSON:
+    /// `Decoded::of_json`.
     fn input_of_block(&self) -> Option<OwnFields<'env>> {
         if !is_tool_use_block(self) {
             return None;
         }
         let input: Unknown<'env> = self.0.get_named_property_unchecked("input").ok()?;
-        // A getter may return something else each time.
+        // A getter may return a different value each time, so the type is checked again.
         let input = matches!(value(&input), Ok(Value::Object)).then_some(input)?;
         input.coerce_to_object().ok().map(OwnFields)
     }
@@ -64,7 +64,7 @@ impl Fields for OwnFields<'_> {
             }
             value(&self.0.get_named_property_unchecked(name)?).map(Some)
         };
-        // If this fails, a getter or a proxy threw. Its exception goes to JavaScript.
+        // If this fails, a getter or a proxy threw. Its exception is thrown in JavaScript.
         read().unwrap_or(Some(Value::Other(Cow::Borrowed("a value that cannot be read"))))
     }
 }
@@ -97,7 +97,7 @@ fn other(words: &'static str) -> Value<'static> {
     Value::Other(Cow::Borrowed(words))
 }
 
-/// JavaScript has one kind of number: `2` and `2.0` are the same.
+/// JavaScript has one number type: `2` and `2.0` are equal.
 fn number(double: f64) -> Value<'static> {
     let double = Value::Number(double);
     double.as_integer().map_or(double, Value::Integer)

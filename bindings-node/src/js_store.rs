@@ -1,13 +1,15 @@
 //! `JsStore`: a store written in JavaScript, for the core.
 //!
-//! The core calls it from a thread of ours. The call becomes a [`StoreRequest`], which is passed to
-//! a function on JavaScript's thread. The function may answer later, because the store's methods
-//! may return promises. Until then our thread waits; no other one does.
+//! The core calls it from one of our threads. The call becomes a [`StoreRequest`], which is passed to a function on
+//! JavaScript's thread. The function may answer later, because the store's methods may return promises. Only the calling
+//! thread waits for the answer.
 //!
-//! A promise may never settle, so the wait ends when the call is cancelled. Then it is known whether the method was called at all,
-//! and whether an update was given a new content. If neither, nothing was changed; otherwise that is unknown. What the store
-//! answers later is not heard. When the store was asked for a change already, a further request that is made whether or not the call
-//! is cancelled gets [`PATIENCE`] first: to end a change of several steps in the middle would leave it half done.
+//! A promise may never settle, so the wait ends when the call is cancelled. At that point we know whether the method was
+//! called, and whether an update received a new content. If neither happened, nothing was changed; otherwise the result is
+//! unknown. A later answer of the store is ignored.
+//!
+//! Some steps must run whether or not the call is cancelled, because the store was already asked for a change. Ending a
+//! change of several steps midway would leave it half done. Such a step gets [`PATIENCE`] to finish.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::{self, Receiver};
@@ -26,27 +28,26 @@ use crate::cancel::Caller;
 use crate::store_request::{Arguments, Message, Outcome, Progress, StoreRequest, asked};
 use crate::thread_pool::{Received, receive_until};
 
-/// How long a store has to answer a request of a cancelled call that would otherwise leave a change half done.
+/// The time limit for a step of a cancelled call, if ending it at once would leave a change half done.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A function that gets a request. It is *weak*: a store that exists does not keep Node alive, but
-/// the promise of a command in progress does.
+/// A function that receives requests. It is *weak*: an existing store does not keep Node alive, but the promise of a
+/// running command does.
 type Serve = ThreadsafeFunction<StoreRequest, Unknown<'static>, StoreRequest, Status, false, true>;
 
 /// A store written in JavaScript.
 pub(crate) struct JsStore {
     serve: Serve,
-    /// Whether the store has the method `open`.
+    /// True if the store has the method `open`.
     opens: bool,
-    /// Whether it keeps times of access.
+    /// True if it keeps times of access.
     tracks_access: bool,
-    /// Whether it takes several spellings of a name for one.
+    /// True if it treats different spellings of a name as the same name.
     folds_case: bool,
 }
 
 impl JsStore {
-    /// `serve` is called with every request; `members` are those of the optional ones that the store
-    /// has.
+    /// `serve` is called with every request. `members` are the optional members that the store has.
     pub(crate) fn new(
         serve: &Function<'_, StoreRequest, Unknown<'static>>,
         members: &[String],
@@ -71,7 +72,7 @@ struct Waiting<'w> {
     cancellation: &'w Cancellation,
     caller: Option<Arc<Caller>>,
     progress: Arc<AtomicU8>,
-    /// Whether an update was given a new content.
+    /// True if an update received a new content.
     is_edited: bool,
 }
 
@@ -86,7 +87,7 @@ impl InCall<'_> {
     ) -> Result<Outcome, StoreError> {
         self.cancellation.check()?;
         let caller = Caller::current();
-        // Not of a step that is to be made whether or not the call is cancelled: the store would end it.
+        // Steps that must run despite a cancellation get no number: otherwise the store would end them.
         let is_heard = self.cancellation.is_possible();
         let (sender, receiver) = mpsc::channel();
         let (thrown, cancelled) = (sender.clone(), sender.clone());
@@ -123,7 +124,7 @@ impl InCall<'_> {
                 answered
             }
             None => {
-                // Who never answers drops the last one.
+                // Drops this sender, so the wait ends if the request is dropped without an answer.
                 drop(cancelled);
                 waiting.wait(&receiver, || serve.aborted(), edit)
             }
@@ -166,7 +167,7 @@ impl Waiting<'_> {
                 Received::Message(Message::Done(Err(error)))
                     if self.is_over() && matches!(error, StoreError::Failed { .. }) =>
                 {
-                    // Perhaps because it heard of the cancellation.
+                    // The store may have failed because of the cancellation.
                     return Err(if self.may_have_changed() { error } else { self.give_up() });
                 }
                 Received::Message(Message::Done(outcome)) => return outcome,
@@ -182,7 +183,7 @@ impl Waiting<'_> {
         }
     }
 
-    /// Whether the call is cancelled, and this is not a step that is to be made all the same.
+    /// True if the call is cancelled and this step need not be completed.
     fn is_over(&self) -> bool {
         self.cancellation.is_cancelled()
             || self.caller.as_ref().is_some_and(|caller| caller.has_gone_before_a_change())
@@ -196,7 +197,7 @@ impl Waiting<'_> {
         }
     }
 
-    /// Whether the store may have changed something, or may yet, if its method was called.
+    /// True if the store may have changed something, or may still do so, if its method was called.
     fn may_have_changed(&self) -> bool {
         match self.operation {
             "read" | "list" | "open" | "modified" => false,
@@ -205,7 +206,7 @@ impl Waiting<'_> {
         }
     }
 
-    /// Does not wait any more: whether something was changed is known, or unknown.
+    /// Ends the wait. The error says whether nothing was changed, or whether that is unknown.
     fn give_up(&self) -> StoreError {
         let was = self.progress.swap(Progress::GivenUp as u8, Ordering::SeqCst);
         let may_have_changed = was != Progress::Sent as u8 && self.may_have_changed();
@@ -223,7 +224,7 @@ fn none(_: &[u8]) -> Option<Splice> {
     None
 }
 
-/// Each method ends when the call is cancelled. The defaults of [`Store`] do the rest by these methods.
+/// Each method ends when the call is cancelled. The default methods of [`Store`] build on these.
 impl Store for InCall<'_> {
     fn info(&self) -> StoreInfo {
         self.store.info()
@@ -315,7 +316,7 @@ impl JsStore {
         InCall { store: self, cancellation: context.cancellation().clone() }
     }
 
-    /// For code that does not say which call it works for.
+    /// For callers that do not pass the call that they work for.
     fn alone(&self) -> InCall<'_> {
         InCall { store: self, cancellation: Cancellation::never() }
     }

@@ -1,4 +1,4 @@
-//! A key that is kept in a file, which the core makes at the first call.
+//! A key that is kept in a file. The core creates it on the first call.
 
 use memdir::EncryptionKey;
 use napi::Env;
@@ -9,7 +9,7 @@ use crate::arguments::given;
 use crate::errors::Failure;
 use crate::options::string;
 
-/// The 32 bytes of the key in a file, which is made if nothing is there.
+/// The 32 bytes of the key in a file, which is created if it does not exist.
 #[napi(ts_args_type = "path: string")]
 #[cfg_attr(test, allow(dead_code, reason = "only JavaScript calls it"))]
 pub(crate) fn key_from_file(env: &Env, path: Unknown<'_>) -> napi::Result<Uint8Array> {

@@ -1,9 +1,10 @@
-//! The Node binding: connects JavaScript's values with the core. The logic is in the core.
+//! The Node binding: converts between JavaScript's values and the core. The logic is in the core.
 //!
-//! A call is decoded on JavaScript's thread (`input`), executed on a thread of ours (`thread_pool`),
-//! and answered through a promise (`answer`), so that the event loop never waits for a disk. Where
-//! there are hooks, JavaScript is asked in between (`call`).
-//! What a JavaScript developer sees is written in TypeScript, in `ts/`, on top of the classes here.
+//! A call is decoded on JavaScript's thread (`input`), executed on one of our threads
+//! (`thread_pool`), and answered through a promise (`answer`), so the event loop never waits for a
+//! disk. If there are hooks, JavaScript runs them in between (`call`).
+//!
+//! The public interface is written in TypeScript, in `ts/`, on top of the classes here.
 #![allow(clippy::needless_pass_by_value, reason = "what the macro hands over is owned")]
 
 mod answer;

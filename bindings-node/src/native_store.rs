@@ -1,4 +1,4 @@
-//! [`NativeStore`]: a store of the core, for JavaScript that uses it directly or builds on it.
+//! [`NativeStore`]: a store of the core, for JavaScript code that uses it directly or wraps it.
 
 use std::sync::{Arc, mpsc};
 
@@ -23,7 +23,7 @@ mod mounts;
 
 use mounts::Mounts;
 
-/// A store of the core. Its methods are those of the package's `Store`.
+/// A store of the core. It has the methods of the package's `Store`.
 #[napi]
 pub struct NativeStore {
     store: Arc<dyn Store>,
@@ -73,7 +73,8 @@ impl NativeStore {
         Ok(Self { store, workers: Workers::shared() })
     }
 
-    /// Changes the key of the encrypted store in this one; returns how many files were encrypted.
+    /// Changes the key of the encrypted store in this one. Returns the number of files that were
+    /// encrypted.
     #[napi(ts_return_type = "Promise<number>")]
     pub fn rekey<'env>(
         &self,
@@ -134,7 +135,7 @@ impl NativeStore {
         self.promise(env, Purpose::Change, path, write, |()| ())
     }
 
-    /// Changes a file while no other writer can come between.
+    /// Changes a file atomically.
     #[napi(ts_return_type = "Promise<void>")]
     pub fn update<'env>(
         &self,
@@ -143,7 +144,7 @@ impl NativeStore {
         #[napi(ts_arg_type = "(content: Uint8Array) => Uint8Array | null | undefined")]
         edit: Function<'_, Uint8Array, Option<Uint8Array>>,
     ) -> napi::Result<Object<'env>> {
-        // Weak, because the promise keeps Node alive already.
+        // Weak, because the promise already keeps Node alive.
         let edit =
             edit.build_threadsafe_function().weak::<true>().callee_handled::<false>().build()?;
         let ask = move |old: &[u8]| {
@@ -194,7 +195,7 @@ impl NativeStore {
     #[napi(ts_return_type = "Promise<number | undefined>")]
     pub fn modified<'env>(&self, env: &'env Env, path: String) -> napi::Result<Object<'env>> {
         let modified = |store: &dyn Store, path: &MemoryPath| Ok(store.modified(path)?);
-        // Undefined, and not null, where there is none: as in an entry.
+        // A missing time is undefined and not null, as in an entry.
         self.promise(env, Purpose::View, path, modified, |time| match time {
             Some(time) => Either::A(to_millis(time)),
             None => Either::B(()),
@@ -227,8 +228,8 @@ impl NativeStore {
         self.promise(env, Purpose::Change, path, set, |()| ())
     }
 
-    /// Whether the store takes names for the same that differ only in case or in how letters are
-    /// composed.
+    /// True if the store treats names that differ only in case, or in how letters are composed, as
+    /// the same name.
     #[napi(getter)]
     pub fn folds_case(&self) -> bool {
         self.store.info().folds_case
@@ -255,7 +256,7 @@ impl NativeStore {
         &self.store
     }
 
-    /// The threads that work for this store.
+    /// The thread pool of this store.
     pub(crate) fn workers(&self) -> &Arc<Workers> {
         &self.workers
     }

@@ -1,5 +1,5 @@
-//! JavaScript's values as the core reads options, and the arguments that are read like them. The WebAssembly build reads
-//! them with the same file.
+//! Converts JavaScript's values for the core's option reader, and arguments that are read in the same way. The
+//! WebAssembly build includes this same file.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -8,9 +8,9 @@ use memdir::options::{self, OptionValue, Words};
 use memdir::value::Value;
 use memdir::{EncryptionKey, Error, NameCase};
 
-/// A value of JavaScript's.
+/// A JavaScript value.
 pub(crate) enum Given<'a> {
-    /// What has no parts with names.
+    /// A value without named parts.
     Value(Value<'a>),
     /// An object, with its own properties.
     Object(Vec<(String, Value<'a>)>),
@@ -80,7 +80,7 @@ pub(crate) fn optional_span(name: &str, value: &Value<'_>) -> Result<Option<Dura
     options::Given::new(name, Given::Value(value.clone())).optional_duration()
 }
 
-/// One of the words that the core knows.
+/// One of an enum's words in the core.
 pub(crate) fn word<W: FromStr<Err = Error>>(name: &str, value: &Value<'_>) -> Result<W, Error> {
     options::Given::new(name, Given::Value(value.clone())).word()
 }

@@ -19,11 +19,10 @@ type Result<T> = std::result::Result<T, Failure>;
 
 /// Reads the options object. Only own properties count, and `undefined` counts as absent.
 ///
-/// # Errors
-/// A sentence about an option that is not known or whose value is wrong.
+/// # Errors An error message about an unknown option or a wrong value.
 pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<MemoryOptions> {
     let mut options = MemoryOptions::default();
-    // The SDK has a block for them.
+    // Images are on by default, because the SDK has an image block.
     options.max_image_bytes = Some(MemoryOptions::CLAUDE_IMAGE_BYTES);
     let Some(given) = given else { return Ok(options) };
     if given.get_type()? != ValueType::Object {
@@ -46,7 +45,7 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<MemoryOptions> {
     Ok(options)
 }
 
-/// The sentence about an option of a call that does not exist. `known` are those that do.
+/// The error message for an unknown option of a call. `known` are the valid names.
 #[napi]
 #[cfg_attr(test, allow(dead_code, reason = "only JavaScript calls it"))]
 pub(crate) fn unknown_option(name: String, known: Vec<String>) -> String {
@@ -54,14 +53,14 @@ pub(crate) fn unknown_option(name: String, known: Vec<String>) -> String {
     ConfigError::unknown_option(&name, &known).to_string()
 }
 
-/// Throws a `ConfigError` if the argument is no number of milliseconds from 0 on.
+/// Throws a `ConfigError` if the argument is not a number of milliseconds, 0 or more.
 #[napi(ts_args_type = "name: string, given: number")]
 #[cfg_attr(test, allow(dead_code, reason = "only JavaScript calls it"))]
 pub(crate) fn check_span(env: &Env, name: String, given: Unknown<'_>) -> napi::Result<()> {
     arguments::given(env, &name, given, span).map(drop)
 }
 
-/// The value of an option, with the parts that an option can have.
+/// An option's value, with its entries if it is an object.
 fn given_value(js: &Unknown<'_>) -> Result<Given<'static>> {
     if js.get_type()? != ValueType::Object || js.is_array()? {
         return Ok(Given::Value(value(js)?));
@@ -74,7 +73,7 @@ fn given_value(js: &Unknown<'_>) -> Result<Given<'static>> {
     }
     let object = js.coerce_to_object()?;
     let entries = Object::keys(&object)?.into_iter().map(|name| {
-        // A name with half a surrogate pair has become another one.
+        // Reading a name with an unpaired surrogate yields a different name.
         if !object.has_own_property(&name)? {
             let words = "a value under a name that is not valid Unicode";
             return Ok((name, Value::Other(words.into())));
@@ -85,7 +84,7 @@ fn given_value(js: &Unknown<'_>) -> Result<Given<'static>> {
     entries.collect::<Result<_>>().map(Given::Object)
 }
 
-/// The key of an encrypted store. No sentence shows it.
+/// The key of an encrypted store. No error message contains it.
 pub(crate) fn key(name: &str, given: Unknown<'_>) -> Result<EncryptionKey> {
     Ok(option_values::key(name, given_value(&given)?)?)
 }

@@ -1,4 +1,4 @@
-//! What the history of a memory knows of times before, for your own code.
+//! Queries about the past of a memory, for your own code.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::times::LAST_NANOS;
 
 #[napi]
 impl Engine {
-    /// Removes every content with a text from the history for good.
+    /// Permanently removes every content that contains a text from the history.
     #[napi(
         ts_args_type = "query: string, regex: boolean, ignoreCase: boolean, reason: string, dryRun: boolean, cancellation?: Cancellation | undefined",
         ts_return_type = "Promise<results.RedactedText>"
@@ -43,7 +43,7 @@ impl Engine {
         self.of_history(env, Purpose::Change, cancellation, work, Shown::of)
     }
 
-    /// The whole id of which this is a part.
+    /// Completes an id from a part of it.
     #[napi(
         ts_args_type = "part: string, cancellation?: Cancellation | undefined",
         ts_return_type = "Promise<string>"
@@ -72,7 +72,7 @@ impl Engine {
         self.of_history(env, Purpose::View, cancellation, export, Uint8Array::from)
     }
 
-    /// What files held once, and hold no more.
+    /// Matches in past contents that the current files no longer have.
     #[napi(
         ts_args_type = "query: string, regex: boolean, ignoreCase: boolean, path: string, limit: number, cancellation?: Cancellation | undefined",
         ts_return_type = "Promise<Array<results.HistoryMatch>>"
@@ -95,7 +95,7 @@ impl Engine {
         self.of_history(env, Purpose::View, cancellation, work, Shown::of)
     }
 
-    /// The files that there were at a time, in milliseconds since 1970.
+    /// The files that existed at a time, in milliseconds since 1970.
     #[napi(
         ts_args_type = "at: number, cancellation?: Cancellation | undefined",
         ts_return_type = "Promise<Array<results.PastFile>>"
@@ -111,7 +111,7 @@ impl Engine {
         self.of_history(env, Purpose::View, cancellation, work, Shown::of)
     }
 
-    /// What a file held at a time, in milliseconds since 1970; null if there was no file.
+    /// The content of a file at a time, in milliseconds since 1970; null if there was no file.
     #[napi(
         ts_args_type = "path: string, at: number, cancellation?: Cancellation | undefined",
         ts_return_type = "Promise<Uint8Array | null>"
@@ -131,7 +131,7 @@ impl Engine {
         })
     }
 
-    /// For each line of a file the version that brought it.
+    /// For each line of a file, the version that added it.
     #[napi(
         ts_args_type = "path: string, cancellation?: Cancellation | undefined",
         ts_return_type = "Promise<Array<results.BlamedLine>>"

@@ -1,4 +1,5 @@
-//! How far a long task is: a function of JavaScript's is told, and says whether it goes on.
+//! Reports the progress of a long task to a JavaScript function, which returns false to stop the
+//! task.
 
 use std::sync::mpsc;
 
@@ -8,15 +9,15 @@ use napi::{Error, Result, Status};
 
 use crate::thread_pool::receive;
 
-/// Calls a function on JavaScript's thread from another one, which waits for what it returns.
+/// Calls a function on JavaScript's thread from another thread, and waits for its result.
 type ProgressCallback<T> = Box<dyn FnMut(T) -> Result<bool> + Send>;
 
-/// What asks the function of JavaScript's, if there is one, whether to go on.
+/// A callback to the JavaScript function. Without a function it always returns true.
 pub(crate) fn progress_callback<T: JsValuesTupleIntoVec + 'static>(
     progress: Option<Function<'_, T, bool>>,
 ) -> Result<ProgressCallback<T>> {
     let Some(progress) = progress else { return Ok(Box::new(|_| Ok(true))) };
-    // Weak, because the promise keeps Node alive already.
+    // Weak, because the promise already keeps Node alive.
     let progress =
         progress.build_threadsafe_function().weak::<true>().callee_handled::<false>().build()?;
     Ok(Box::new(move |at| {

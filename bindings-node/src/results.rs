@@ -1,4 +1,4 @@
-//! [`Shown`]: a result or an event, for JavaScript. Its types there are generated: `results.d.cts`.
+//! [`Shown`]: a result or an event for JavaScript. Its TypeScript types are generated: `results.d.cts`.
 
 use memdir::NameCase;
 use memdir_bindings_shared::plain::Plain;
@@ -8,11 +8,12 @@ use serde::Serialize;
 
 use crate::times::of_date;
 
-/// A value of the engine's, taken apart. In JavaScript it is a plain object, an array or a text. A field without a value is absent.
+/// A value of the engine, taken apart. In JavaScript it is a plain object, an array or a text. A field without a value is
+/// absent.
 pub struct Shown(Plain);
 
 impl Shown {
-    /// Takes a value apart; best on a thread of ours.
+    /// Takes a value apart. Prefer to call it on one of our threads.
     pub(crate) fn of(value: impl Serialize) -> Self {
         Self(Plain::of(&value))
     }

@@ -1,4 +1,4 @@
-//! What a memory holds, for your own code: sensitive text, and how much it is.
+//! Statistics, sensitive text and erasure of a memory, for your own code.
 
 use memdir::Memory;
 use napi::Env;
@@ -14,7 +14,7 @@ use crate::thread_pool::Purpose;
 
 #[napi]
 impl Engine {
-    /// Removes everything for good, with the whole history.
+    /// Permanently removes everything, including the whole history.
     #[napi(
         ts_args_type = "dryRun: boolean, cancellation?: Cancellation | undefined",
         ts_return_type = "Promise<results.Erased>"
@@ -30,7 +30,7 @@ impl Engine {
         self.for_own_code(env, Purpose::Change, cancellation, work, Shown::of)
     }
 
-    /// Where the rules for sensitive text find something.
+    /// The places where the rules find sensitive text.
     #[napi(
         ts_args_type = "path: string, limit: number, cancellation?: Cancellation | undefined",
         ts_return_type = "Promise<Array<results.SensitiveMatch>>"
@@ -48,7 +48,7 @@ impl Engine {
         self.for_own_code(env, Purpose::View, cancellation, work, Shown::of)
     }
 
-    /// How much the memory holds.
+    /// Statistics about the memory.
     #[napi(
         ts_args_type = "cancellation?: Cancellation | undefined",
         ts_return_type = "Promise<results.Stats>"

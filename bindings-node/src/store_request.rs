@@ -1,5 +1,5 @@
-//! [`StoreRequest`]: one call of a store that is written in JavaScript, as JavaScript sees it, and what it answers to the
-//! thread that waits.
+//! [`StoreRequest`]: one call of a store that is written in JavaScript, as the JavaScript side sees it. It sends the
+//! answers to the waiting thread.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::{self, Sender};
@@ -16,29 +16,29 @@ use crate::entry::StoreEntry;
 use crate::thrown::Thrown;
 use crate::times::{from_millis, to_millis};
 
-/// The answer of JavaScript to the waiting thread.
+/// A message to the waiting thread.
 pub(crate) enum Message {
-    /// An `update` wants the edit of this content.
+    /// An `update` needs the edit of this content.
     Edit(Vec<u8>, Sender<Option<Vec<u8>>>),
     /// The request is done.
     Done(Result<Outcome, StoreError>),
-    /// The call is cancelled. This is not from the store.
+    /// The call is cancelled. The store does not send this.
     Cancelled,
 }
 
-/// How far a request is.
+/// The state of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Progress {
-    /// JavaScript has not looked at it.
+    /// JavaScript has not started it.
     Sent,
-    /// The method is called.
+    /// The method was called.
     Begun,
-    /// Our thread does not wait for it any more.
+    /// Our thread no longer waits for it.
     GivenUp,
 }
 
-/// What a method returned.
+/// The result of a method.
 pub(crate) enum Outcome {
     Nothing,
     Content(Vec<u8>),
@@ -72,14 +72,15 @@ pub struct StoreRequest {
 
 #[napi]
 impl StoreRequest {
-    /// Whether the method is to be called: not if the call was cancelled before. To be asked first, and once.
+    /// Returns true if the method should be called, and false if the call was cancelled before. Call this first, and only
+    /// once.
     #[napi]
     pub fn begins(&self) -> bool {
         let (sent, begun) = (Progress::Sent as u8, Progress::Begun as u8);
         self.progress.compare_exchange(sent, begun, Ordering::SeqCst, Ordering::SeqCst).is_ok()
     }
 
-    /// The number of the call's `Cancellation`; none if it cannot be cancelled, or not any more.
+    /// The number of the call's `Cancellation`; null if the call cannot be cancelled, or no longer can be.
     #[napi(getter)]
     pub fn caller(&self) -> Option<u32> {
         self.caller
@@ -103,13 +104,13 @@ impl StoreRequest {
         self.arguments().destination.clone()
     }
 
-    /// Whether a write may replace an existing file.
+    /// True if a write may replace an existing file.
     #[napi(getter)]
     pub fn overwrite(&self) -> bool {
         self.arguments().overwrite
     }
 
-    /// How many levels of a directory are wanted.
+    /// The number of directory levels to list.
     #[napi(getter)]
     pub fn depth(&self) -> u32 {
         self.arguments().depth
@@ -127,13 +128,13 @@ impl StoreRequest {
         self.arguments().content.take().map(Uint8Array::from)
     }
 
-    /// In an update: the new content for `content`, or null to leave the file as it is, also if the call was cancelled
-    /// meanwhile.
+    /// The new content for `content` in an update, or null to leave the file unchanged. It is also null if the call was
+    /// cancelled meanwhile.
     #[napi]
     pub fn edit(&self, content: &[u8]) -> napi::Result<Option<Uint8Array>> {
         let (sender, receiver) = mpsc::channel();
-        // The other thread only answers this, and needs no JavaScript for it, so the wait here is
-        // as short as the edit itself.
+        // The other thread only computes this answer and needs no JavaScript for it, so the wait here is as short as the
+        // edit itself.
         let sent = self.answer.send(Message::Edit(content.to_vec(), sender));
         match sent.ok().and_then(|()| receiver.recv().ok()) {
             Some(edited) => Ok(edited.map(Uint8Array::from)),
@@ -147,7 +148,7 @@ impl StoreRequest {
     pub fn succeed(&self, returned: Either5<Uint8Array, Vec<StoreEntry>, f64, bool, ()>) {
         self.done(match returned {
             Either5::A(content) => Ok(Outcome::Content(content.to_vec())),
-            // An entry that no command could name is left out.
+            // An entry whose path is not valid in a command is left out.
             Either5::B(entries) => Ok(Outcome::Entries(
                 entries.into_iter().filter_map(StoreEntry::into_core).collect(),
             )),
@@ -166,7 +167,7 @@ impl StoreRequest {
         self.done(Ok(Outcome::Absent));
     }
 
-    /// Answers with the method's error: its code, its message, and what was thrown.
+    /// Answers with the method's error: its code, its message, and the thrown value.
     #[napi]
     pub fn fail(&self, code: Option<String>, message: String, thrown: Unknown<'_>) {
         let condition = code.as_deref().and_then(StoreError::from_errno_name);
@@ -177,7 +178,7 @@ impl StoreRequest {
     }
 
     fn done(&self, outcome: Result<Outcome, StoreError>) {
-        // If it was already answered, this is dropped.
+        // If the request was already answered, this is dropped.
         let _ = self.answer.send(Message::Done(outcome));
     }
 
@@ -200,7 +201,7 @@ impl Outcome {
     }
 }
 
-/// The operation for an error.
+/// The name of the operation in error messages.
 pub(crate) fn asked(operation: &str) -> String {
     format!("{operation} of a store written in JavaScript")
 }

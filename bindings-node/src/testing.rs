@@ -1,4 +1,4 @@
-//! What the benchmark asks of the core directly. Not in the published binaries.
+//! Functions that let the benchmark call the core directly. Not in the published binaries.
 
 use std::time::Instant;
 
@@ -10,8 +10,8 @@ use napi_derive::napi;
 use crate::input::decode;
 use crate::thread_pool::{Purpose, Workers};
 
-/// Runs the commands in turn, so many times, without JavaScript in between; the promise is
-/// fulfilled with what each took, in microseconds.
+/// Runs the list of commands several times in the core, without JavaScript in between. The promise
+/// resolves to the duration of each command, in microseconds.
 #[napi(ts_return_type = "Promise<Array<number>>")]
 pub(crate) fn time_core<'env>(
     env: &'env Env,

@@ -1,7 +1,8 @@
-//! The threads that commands are executed on ([`memdir_bindings_shared::thread_pool`]), and how their results reach JavaScript.
+//! The thread pool that executes commands ([`memdir_bindings_shared::thread_pool`]), and the way their results reach
+//! JavaScript.
 //!
-//! They are not libuv's. Those are only four for the whole process, and a store written in JavaScript that
-//! reads files needs them to answer the commands that would be waiting on them.
+//! It is not libuv's pool. That has only four threads for the whole process, and a store written in JavaScript that reads
+//! files needs them to answer the commands that would be waiting on them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -17,30 +18,30 @@ use napi::{Env, Error, Result};
 use crate::cancel::Caller;
 use crate::errors::to_js;
 
-/// How often a thread that waits for JavaScript checks whether JavaScript still runs.
+/// The interval at which a thread that waits for JavaScript checks that JavaScript still runs.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Whether the work is to be done: there may be no thread for it, or the call was cancelled while it waited for one.
+/// An error if the work must not run: there is no thread for it, or the call was cancelled while it waited for one.
 pub(crate) type Ready = std::result::Result<(), StoreError>;
 
-/// The threads that work for one set of callers.
+/// The thread pools for one set of callers.
 pub(crate) struct Workers(ThreadPools);
 
 impl Workers {
-    /// A set of its own, for callers that may wait for others.
+    /// A set of its own, for callers that may wait for other callers.
     pub(crate) fn own() -> Arc<Self> {
         Arc::new(Self(ThreadPools::new(None)))
     }
 
-    /// The set that all callers share that wait for nothing but the operating system.
+    /// The shared set, for callers that only wait for the operating system.
     pub(crate) fn shared() -> Arc<Self> {
         static SHARED: LazyLock<Arc<Workers>> = LazyLock::new(Workers::own);
         Arc::clone(&SHARED)
     }
 
-    /// Runs `work` on one of the threads. Back on JavaScript's thread, `finish` converts the result, which
-    /// settles the promise. If no thread can be started, the promise is rejected as for a broken store; if the caller
-    /// cancels the call before there is a thread, as for a call that is cancelled.
+    /// Runs `work` on one of the threads. Back on JavaScript's thread, `finish` converts the result, which settles the
+    /// promise. If no thread can be started, the promise is rejected as for a broken store. If the call is cancelled before
+    /// a thread takes it, the promise is rejected as for a cancelled call.
     pub(crate) fn promise<'env, T, D>(
         &self,
         env: &'env Env,
@@ -60,8 +61,8 @@ impl Workers {
         })
     }
 
-    /// As [`promise`](Self::promise), for work that has an answer even if it gets no thread. It is
-    /// then called on JavaScript's thread, and learns why.
+    /// As [`promise`](Self::promise), for work that has an answer even if it gets no thread. It is then called on
+    /// JavaScript's thread, with the reason.
     pub(crate) fn answer<'env, T, D>(
         &self,
         env: &'env Env,
@@ -103,8 +104,8 @@ impl Workers {
     }
 }
 
-/// The same work. If the call is cancelled before a thread takes it, it is told so at once, on JavaScript's thread: all threads
-/// may be waiting for a store.
+/// Wraps the job: if the call is cancelled before a thread takes it, the job ends at once, on JavaScript's thread. This
+/// must not need a thread, because all of them may be waiting for a store.
 fn unless_cancelled(caller: Arc<Caller>, job: Job) -> Job {
     let job = Arc::new(Mutex::new(Some(job)));
     let untaken = Arc::clone(&job);
@@ -122,16 +123,16 @@ fn unless_cancelled(caller: Arc<Caller>, job: Job) -> Job {
     })
 }
 
-/// What came of a wait.
+/// The result of a wait.
 pub(crate) enum Received<T> {
     Message(T),
-    /// The time is over.
+    /// The time limit passed.
     TimedOut,
-    /// No answer comes: the other end was dropped, or all of JavaScript went away.
+    /// No answer will come: the other end was dropped, or the JavaScript environment ended.
     Gone,
 }
 
-/// As [`receive`], until a time, if there is one.
+/// As [`receive`], with an optional time limit.
 pub(crate) fn receive_until<T>(
     receiver: &Receiver<T>,
     until: Option<Instant>,
@@ -151,8 +152,8 @@ pub(crate) fn receive_until<T>(
     }
 }
 
-/// Waits for JavaScript's answer; none comes if the other end was dropped, or if all of JavaScript
-/// went away as a worker thread of Node's does when it is terminated.
+/// Waits for JavaScript's answer. Returns `None` if the other end was dropped, or if the JavaScript environment ended, such
+/// as a worker thread of Node that is terminated.
 pub(crate) fn receive<T>(receiver: &Receiver<T>, gone: impl Fn() -> bool) -> Option<T> {
     match receive_until(receiver, None, gone) {
         Received::Message(message) => Some(message),

@@ -5,7 +5,7 @@ use std::fmt;
 
 use napi::Error;
 
-/// What a method of a store threw: the very value, which may be anything, and its message.
+/// A value that a method of a store threw, of any type, and its message.
 #[derive(Debug)]
 pub(crate) struct Thrown {
     message: String,
@@ -25,7 +25,7 @@ impl Thrown {
         Self { message, value }
     }
 
-    /// The value for JavaScript, if a store threw one and this error comes of it.
+    /// The value for JavaScript, if a value that a store threw caused this error.
     pub(crate) fn beneath(error: &(dyn StdError + 'static)) -> Option<Error> {
         let mut next = Some(error);
         while let Some(error) = next {

@@ -1,4 +1,4 @@
-//! [`Watching`]: what is changed in a memory. No thread waits for it: JavaScript asks now and then whether it is time to look.
+//! [`Watching`]: reports changes in a memory. It holds no thread: JavaScript regularly checks whether the next poll is due.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub struct Watching {
 
 #[napi]
 impl Engine {
-    /// Begins to watch a path, every so many milliseconds.
+    /// Begins to watch a path. `every` is the polling interval in milliseconds.
     #[napi(
         ts_args_type = "path: string, every: number | null | undefined, cancellation?: Cancellation | undefined",
         ts_return_type = "Promise<Watching>"
@@ -50,14 +50,14 @@ impl Engine {
 
 #[napi]
 impl Watching {
-    /// Whether `changes` would look at the store, or the watch is closed.
+    /// True if `changes` would poll the store now, or the watch is closed.
     #[napi]
     #[must_use]
     pub fn is_due(&self) -> bool {
         self.watch.is_due()
     }
 
-    /// Looks once; null if the watch is closed.
+    /// Polls the store once; null if the watch is closed.
     #[napi(
         ts_args_type = "cancellation?: Cancellation | undefined",
         ts_return_type = "Promise<Array<results.Change> | null>"

@@ -1,5 +1,5 @@
-// Every store that memdir brings, opened by its address: it does what it is told, refuses, and tells of errors. All that a store
-// does is tested in the core; here it is what JavaScript sees of it.
+// Opens each of memdir's stores by its address, and checks that commands, refusals and errors reach JavaScript. The
+// behaviour of the stores is tested in the core; these tests cover only the JavaScript side.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -28,7 +28,7 @@ async function use(address: string, options: MemoryOptions = {}): Promise<void> 
   await memory.str_replace({ path, old_str: 'green', new_str: 'black' });
   await memory.rename({ old_path: path, new_path: moved });
 
-  // What another one sees, through commands and as bytes.
+  // The view of another memory, through commands and as bytes.
   const again = new Memory(address, options);
   assert.match(String(await again.view({ path: moved })), /1\tblack\n {5}2\ttwo cups 🫖$/);
   const refused = await again.execute({ command: 'create', path: moved, file_text: 'x' });
@@ -53,7 +53,7 @@ async function use(address: string, options: MemoryOptions = {}): Promise<void> 
   assert.deepEqual(await store.list('/memories'), []);
 }
 
-/** Opening this fails with an error that names the fault and no password. */
+/** Asserts that opening fails with an error that names the mistake and contains no password. */
 function tellsOf(address: string, fault: RegExp): void {
   for (const open of [() => new Memory(address), () => openStore(address)]) {
     assert.throws(open, (error: Error) => {

@@ -1,5 +1,5 @@
-// Agents' frameworks that declare the tool themselves, with the real packages: the Claude Agent SDK, up to the server
-// that it makes in the process, and the OpenAI Agents SDK. Their pages have the code that runs here.
+// Agent frameworks that declare the tool themselves, with the real packages: the OpenAI Agents SDK, and the Claude
+// Agent SDK, which is tested up to its server in the process. Their pages show the code that runs here.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -29,7 +29,10 @@ const PNG =
 const CLAUDE = ['Claude Agent SDK', '@anthropic-ai/claude-agent-sdk'] as const;
 const OPENAI = ['OpenAI Agents SDK', '@openai/agents'] as const;
 
-/** The lines between `// mark` and `// end` in a file of these tests, and those of the block in a page. */
+/**
+ * Asserts that the lines between `// mark` and `// end` in a file of these tests are those of the block in
+ * a page.
+ */
 function compare(file: string, mark: string, page: string): void {
   const source = readFileSync(new URL(`test/${file}`, PACKAGE), 'utf8');
   const [, indent, code] = new RegExp(`( *)// ${mark}\\n(.*?)\\n *// end`, 's').exec(source) ?? [];
@@ -41,7 +44,7 @@ function compare(file: string, mark: string, page: string): void {
   );
 }
 
-/** What is in the memory at the end of a conversation. */
+/** The files in the memory at the end of a conversation. */
 async function left(memory: Memory): Promise<Record<string, string>> {
   const files: Record<string, string> = {};
   for (const { path, size } of await memory.list('/memories', { depth: null })) {
@@ -96,7 +99,7 @@ test(`every command through ${version('@anthropic-ai/claude-agent-sdk')}`, async
     assert.deepEqual(Object.keys(listed?.inputSchema.properties ?? {}), Object.keys(properties));
   }
 
-  // The calls of one turn come at once.
+  // The calls of one turn run concurrently.
   const script = load(conversation('parallel.json')) as unknown as {
     sessions: {
       turns: { calls?: { input: { command: string }; result: string; is_error: boolean }[] }[];
@@ -115,7 +118,7 @@ test(`every command through ${version('@anthropic-ai/claude-agent-sdk')}`, async
   const wrong = await client.callTool({ name: 'delete', arguments: { path: '/etc/passwd' } });
   const text = 'Path must start with /memories, got: /etc/passwd';
   assert.deepEqual(wrong, { content: [{ type: 'text', text }], isError: true });
-  // Input that does not fit the schema is answered by the SDK, and marked as well.
+  // The SDK itself answers input that does not match the schema, and marks it as an error as well.
   const lacking = await client.callTool({ name: 'delete', arguments: {} });
   assert.equal(lacking.isError, true);
   await client.close();
@@ -135,7 +138,7 @@ test('an image comes as an image, and a read-only memory has one tool', async ()
   record(...CLAUDE, { images: true });
 });
 
-/** The program that the SDK starts: 360 MB, which are only there if somebody has installed them. */
+/** The program that the SDK starts. It has 360 MB, so it is tested only if it is installed. */
 const claude = process.env['MEMDIR_CLAUDE'];
 
 test(
@@ -192,7 +195,7 @@ test(
 
 const program = fileURLToPath(new URL('consumer/openai-agents.mjs', import.meta.url));
 
-/** Plays a conversation with the OpenAI Agents SDK, each session in a process of its own. */
+/** Plays a conversation with the OpenAI Agents SDK. Each session runs in its own process. */
 async function playOpenAi(script: Script, directory = temporary()): Promise<Memory> {
   const memory = new Memory(join(directory, 'memory'));
   await playResponses(script, memory.toolDefinition('openai'), async (url, user) => {

@@ -1,4 +1,5 @@
-// A result of every type, from the methods that return them, and what their types say (core/results.json).
+// Results of every type, from the methods that return them, and assertions about their types
+// (core/results.json).
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -27,10 +28,10 @@ const table = readFileSync(new URL('core/results.json', PROJECT), 'utf8');
 /** The types of all results. */
 export const TYPES = (JSON.parse(table) as { types: Record<string, Schema> }).types;
 
-/** The fields that a value had, and the words that it was, such as `Version.oldPath` and `Operation`. */
+/** The fields and enum words that occurred, such as `Version.oldPath` and `Operation`. */
 export type Seen = Set<string>;
 
-/** Asserts that a value is of a type, and a plain object, or made of such. */
+/** Asserts that a value has the type, and consists of plain objects. */
 export function assertIs(name: string, value: unknown, seen: Seen): void {
   matches({ $ref: `#/$defs/${name}` }, value, name, seen);
   const copied: unknown = structuredClone(value);
@@ -96,7 +97,7 @@ export function camel(name: string): string {
   return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Results of every type that a store in the process has, each with the name of its type. */
+/** Results of every type that a store in the process can return, each with the name of its type. */
 export async function allResults(): Promise<[name: string, result: unknown][]> {
   const results: [string, unknown][] = [];
   const add = (name: string, found: unknown) => {

@@ -1,4 +1,5 @@
-// Calls that are cancelled before they begin to write do not happen, and do not block other calls.
+// Calls that are cancelled before they begin to write are not executed, and do not block other
+// calls.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -21,7 +22,10 @@ function insert(text: string) {
   return { command: 'insert', path: '/memories/log', insert_line: 0, insert_text: text } as const;
 }
 
-/** Locks a memory's directory, as another process does that writes; returns what releases it. */
+/**
+ * Locks a memory's directory, like another process that writes. Returns a function that releases
+ * the lock.
+ */
 async function lock(base: string): Promise<() => Promise<void>> {
   const script = `import fcntl, os, sys
 root = os.open(sys.argv[1], os.O_RDONLY)
@@ -140,7 +144,8 @@ test('views are shown while any number of writers wait', async () => {
 });
 
 test('where no thread can be had the store is out of reach', async () => {
-  // Root has no limit: the program goes on as nobody, whose processes are none.
+  // The limit does not apply to root, so the program continues as the user `nobody`, who may then
+  // start no process.
   const ran = await runScript(`
     import { execFileSync } from 'node:child_process';
     import { Memory, memoryTool, openStore } from 'memdir';

@@ -1,5 +1,5 @@
-// A program that cancels calls at random moments, while hooks and a store wait that may never answer. It says whether each reply is
-// true, and ends by itself. Usage: node cancelled-at-random.mjs CALLS SEED HISTORY
+// A program that cancels calls at random moments, while hooks and a store may wait forever. It checks that each reply is
+// true, and that the process ends by itself. Usage: node cancelled-at-random.mjs CALLS SEED HISTORY
 
 import { Deny, Memory, check } from 'memdir';
 import type { CallContext, Edit, Entry, MemoryOptions } from 'memdir';
@@ -8,7 +8,7 @@ import { MapStore } from './stores.mjs';
 
 const [calls, seed, history] = process.argv.slice(2).map((argument) => JSON.parse(argument));
 
-/** From 0 to 1, the same for the same seed (mulberry32). */
+/** A random number from 0 to 1, the same for the same seed (mulberry32). */
 let state: number = seed;
 function random(): number {
   state = (state + 0x6d2b79f5) | 0;
@@ -18,12 +18,12 @@ function random(): number {
 }
 const isOneIn = (count: number) => random() * count < 1;
 
-/** While it is calm, no call waits for ever, and nothing fails. */
+/** While this is set, no call waits forever, and nothing fails. */
 let calm = true;
-/** How many pauses will end. */
+/** The number of current pauses that will end. */
 let pauses = 0;
 
-/** Waits for a moment, or for ever; or until the signal is aborted, which then is thrown. */
+/** Waits briefly or forever, or until the signal is aborted, and then throws the abort reason. */
 async function pause({ signal }: CallContext): Promise<void> {
   if (calm) {
     return;
@@ -51,7 +51,7 @@ async function pause({ signal }: CallContext): Promise<void> {
   }
 }
 
-/** Answers late, or never, or fails; before it has done its work, or after. */
+/** Answers late, or never, or fails, before or after it has done its work. */
 class ErraticStore {
   readonly map = new MapStore();
 
@@ -97,7 +97,10 @@ function content(path: string): string | undefined {
   }
 }
 
-/** The commands, and whether each has done its work on the file `path`, which held `old` where it is to be. */
+/**
+ * For each command, its input, and a check that its work on the file `path` is done. The file held `old`
+ * before, unless the command creates it.
+ */
 const COMMANDS: Record<string, [(path: string) => object, (path: string) => boolean]> = {
   view: [(path) => ({ path }), () => false],
   create: [(path) => ({ path, file_text: 'new' }), (path) => content(path) === 'new'],
@@ -157,7 +160,7 @@ async function call(path: string, name: string): Promise<() => void> {
   } else if (isOneIn(2)) {
     setTimeout(abort, random() * 40);
   }
-  // At the latest when it is over, or when no call makes progress any more.
+  // Aborted at the latest when the call has ended, or when no call makes progress.
   aborts.push(abort);
   when = 'meanwhile';
   const input = { command: name, ...COMMANDS[name]![0](path) };
@@ -165,7 +168,7 @@ async function call(path: string, name: string): Promise<() => void> {
   const { content: said, isError } = await on.execute(input, { signal });
   when = 'after';
   abort();
-  // What the store does late it has done when this is called.
+  // The check runs later, when the store has finished its late work.
   return () => {
     const reported = effect(name, String(said), isError);
     tally[reported] += 1;
@@ -178,10 +181,10 @@ async function call(path: string, name: string): Promise<() => void> {
   };
 }
 
-/** What ends the calls of a batch that wait for ever. */
+/** Functions that abort the calls of a batch. */
 const aborts: (() => void)[] = [];
 
-/** Waits until only calls are left that wait for ever. */
+/** Waits until all remaining calls wait forever. */
 async function untilIdle(): Promise<void> {
   for (let idle = 0; idle < 20; idle += 1) {
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -193,7 +196,7 @@ async function untilIdle(): Promise<void> {
 
 const unhandled: unknown[] = [];
 process.on('unhandledRejection', (reason) => unhandled.push(reason));
-// The hook `after` fails now and then.
+// The hook `after` fails in some calls.
 process.on('warning', ({ name, message }) => name === 'MemdirWarning' || unhandled.push(message));
 
 const AT_ONCE = 100;
@@ -211,7 +214,7 @@ for (let begun = 0; begun < calls; begun += AT_ONCE) {
   await untilIdle();
   aborts.splice(0).forEach((abort) => abort());
   const checks = await Promise.all(called);
-  // What was given up may still happen.
+  // A write that a call gave up may still be executed.
   await untilIdle();
   checks.forEach((isTrue) => isTrue());
 }
@@ -221,7 +224,7 @@ const { problems } = await check(store);
 const there = (await new Memory(store).list('/memories')).map(({ path }) => path);
 let known = there;
 if (history) {
-  // What was in doubt is seen by the files.
+  // A new memory reads the files to resolve changes whose result was unknown.
   const fresh = new Memory(store, { history });
   known = (await fresh.filesAt(new Date(Date.now() + 1000))).map(({ path }) => path);
   for (const path of there) {

@@ -16,7 +16,7 @@ const UNKNOWN =
   'Error: The memory directory cannot be reached at the moment. The change may or may not have been saved: view the path before trying again.';
 const never = () => new Promise<never>(() => {});
 
-/** A store in which one method does not answer, once it is told so; and a promise that it was called then. */
+/** A store in which one method stops answering after `silence`, and a promise that resolves when that method is called. */
 class Silent extends MapStore {
   readonly asked: Promise<CallContext>;
   #tell: (call: CallContext) => void = () => {};
@@ -27,7 +27,9 @@ class Silent extends MapStore {
     this.asked = new Promise((resolve) => (this.#tell = resolve));
   }
 
-  /** From now on the method answers when `answer` is called, and not before. It does its work at the beginning, or at the end. */
+  /**
+   * From now on the method answers only after `answer` is called. It does its work at the beginning, at the end, or never.
+   */
   silence(method: keyof Store, when: 'first' | 'last' | 'never' = 'never'): void {
     const original = (this[method as keyof this] as (...given: unknown[]) => unknown).bind(this);
     const held = new Promise<void>((resolve) => (this.#answer = resolve));
@@ -62,7 +64,7 @@ async function silent(options: MemoryOptions = {}): Promise<{ store: Silent; mem
   return { store, memory };
 }
 
-/** Aborts the call when the store was asked. */
+/** Aborts the call after it has reached the store. */
 async function cancelled<T>(store: Silent, call: (options: CallOptions) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const called = call({ signal: controller.signal });
@@ -77,7 +79,7 @@ test('a call that is cancelled while a store is asked ends at once, and says wha
     ['read', 'view', CANCELLED, 'ECANCELED'],
     ['list', 'list', CANCELLED, 'ECANCELED'],
     ['write', 'create', UNKNOWN, 'EIO'],
-    // It was given no new content.
+    // It received no new content.
     ['update', 'insert', CANCELLED, 'ECANCELED'],
     ['rename', 'rename', UNKNOWN, 'EIO'],
     ['delete', 'delete', UNKNOWN, 'EIO'],
@@ -254,7 +256,7 @@ test('calls that wait for a thread end as well', async () => {
     memory.read(path, { signal }).catch((error) => error),
   );
   await store.asked;
-  // The last ones first: no thread has got to them.
+  // In reverse order, because no thread has taken the last calls yet.
   for (const [at, controller] of [...controllers.entries()].reverse()) {
     controller.abort();
     assert.equal((await calls[at])?.content, CANCELLED);
@@ -295,7 +297,7 @@ test('the history believes the files about a change that was given up', async ()
     for (const when of ['first', 'last', 'never'] as const) {
       const { store, memory } = await silent({ history: true });
       if (method === 'write') {
-        // The record is written, and the file is not.
+        // The record of the change is written, but the file is not.
         const { write } = store;
         store.write = (at: string, content: Uint8Array, overwrite: boolean, call?: CallContext) => {
           if (at.endsWith('/b')) {
@@ -456,7 +458,7 @@ test('exceptions that are not looked at are collected', async () => {
 });
 
 for (const history of [false, true]) {
-  // With a history a call asks the store for more, and some of it has seconds to answer.
+  // With a history a call makes more requests to the store, and some of them may take several seconds.
   const calls = (history ? 100 : 500) * EFFORT;
   const what = history ? 'with a history' : 'without a history';
   test(`${calls} calls that are cancelled at random moments, ${what}`, async () => {
@@ -473,7 +475,7 @@ for (const history of [false, true]) {
       counts.every((count) => count > 0),
       context,
     );
-    // With a history a call asks for much that is no change.
+    // With a history most requests of a call do not change files.
     assert.ok(history || tally.unknown > 0, context);
   });
 }

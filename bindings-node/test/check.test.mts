@@ -1,4 +1,4 @@
-// `check` and `clear`: what a developer does with a whole store.
+// `check` and `clear`: operations on a whole store, for developers.
 
 import assert from 'node:assert/strict';
 import { symlinkSync } from 'node:fs';

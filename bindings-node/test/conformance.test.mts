@@ -1,5 +1,5 @@
-// The project's conformance cases (tests/README.md), on one of memdir's stores and on one that is written in JavaScript. The
-// core runs them on all of its stores.
+// The project's conformance cases (tests/README.md), on one of memdir's stores and on one that is written in JavaScript.
+// The core runs them on all of its stores.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ interface Upkeep {
   refused?: boolean;
 }
 
-/** What somebody else writes. */
+/** A write by another program. */
 interface Meanwhile {
   meanwhile: Record<string, Json>;
 }
@@ -55,7 +55,7 @@ interface Case {
   then?: Record<string, Json>;
 }
 
-/** The text that `value` is or describes. */
+/** The text that `value` contains or describes. */
 function made(value: Json | undefined): string {
   if (typeof value === 'string') {
     return value;
@@ -91,11 +91,11 @@ function expanded(value: Json): Json {
   if (Object.keys(value).some((key) => key.startsWith('$'))) {
     return made(value);
   }
-  // `fromEntries` defines fields, also one that is called `__proto__`; assigning would not.
+  // `fromEntries` defines fields, even one named `__proto__`; an assignment would not.
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, expanded(field)]));
 }
 
-/** What a reply shows: a text, or an image's block. */
+/** The content of a reply: a text, or the block of an image. */
 function answer(value: Json): Json {
   const image = value as { $image?: string; $base64?: string } | null;
   if (!image?.$image) {
@@ -142,7 +142,7 @@ async function all(store: Store, directory = '/memories', found: Tree = new Map(
   return found;
 }
 
-/** A tree in an order of its own, as something that is compared and shown. */
+/** A tree in a fixed order, to be compared and printed. */
 function shown(tree: Tree): [string, string | null][] {
   return [...tree]
     .map(([path, content]): [string, string | null] => [
@@ -156,7 +156,7 @@ function camelCase(options: Record<string, unknown> = {}): MemoryOptions {
   return Object.fromEntries(
     Object.entries(options).map(([name, value]) => [
       name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
-      // Cases count in seconds.
+      // The cases use seconds.
       name === 'expire_after' ? (value as number) * 1000 : value,
     ]),
   );
@@ -171,7 +171,7 @@ function following(rules: Rule[]): Before {
         isDeepStrictEqual(fields[name], expanded(wanted)),
       ),
     );
-    // Other work comes in between, as with a hook that asks somebody.
+    // Other work runs in between, as with a hook that asks a person.
     await new Promise(setImmediate);
     if (rule?.deny !== undefined) {
       throw new Deny(made(rule.deny));
@@ -189,7 +189,7 @@ function following(rules: Rule[]): Before {
   };
 }
 
-/** An event but for its duration and its session, without what says nothing, in the names of the cases. */
+/** An event without its duration, its session and empty fields, with the field names of the cases. */
 function told({ duration, newPath, session, ...event }: Event): Record<string, unknown> {
   assert.ok(duration >= 0);
   return saying({ ...event, new_path: newPath });
@@ -201,7 +201,7 @@ function saying(fields: Record<string, unknown>): Record<string, unknown> {
   );
 }
 
-/** Does what a step says that is no tool call. */
+/** Runs a step that is not a tool call. */
 async function upkeep(step: Upkeep, store: Store, memory: Memory): Promise<void> {
   if (step.age) {
     for (const [path, seconds] of Object.entries(step.age)) {
@@ -245,7 +245,7 @@ async function runCase(found: Case, store: Store, secret: string | undefined): P
       continue;
     }
     const input = expanded(step.input);
-    // A string is taken for the JSON text of an input.
+    // A string is treated as the JSON text of an input.
     const { cause, ...reply } = await memory.execute(
       typeof input === 'string' ? JSON.stringify(input) : input,
     );
@@ -318,7 +318,7 @@ test('every case on the local directory', { skip }, async () => {
   });
 });
 
-// The store that answers later, as most do; one that answers at once keeps the contract (store.test.mts).
+// This store answers asynchronously, as most do. A store that answers synchronously is tested in store.test.mts.
 test('every case on the example of a store of one’s own', { skip }, async () => {
   await runAll('node-table', () => ({ store: tableStore() }));
 });

@@ -1,4 +1,4 @@
-// The package as a user gets it: packed, and installed into an empty project.
+// The package as a user installs it: packed, and installed into an empty project.
 
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
@@ -17,15 +17,15 @@ export function tarballs(): string[] {
 }
 
 /**
- * A copy of the empty project in which `npm run pack:debug` has installed the packed package, and in it, if it is asked for, one
- * of the SDKs that are installed for the tests; and with the programs of `test/consumer`.
+ * A copy of the empty project in which `npm run pack:debug` has installed the packed package, with the programs of
+ * `test/consumer`. On request it also has one of the SDKs that are installed for the tests.
  */
 export function project(sdk?: '@anthropic-ai/sdk' | 'sdk-lowest', directory = temporary()): string {
   const installed = join(PACKED, 'installed');
   const isLarge = (file: string) => file.endsWith('.node');
   const filter = (file: string) => !isLarge(file);
   cpSync(installed, directory, { recursive: true, verbatimSymlinks: true, filter });
-  // The binary is large: it is linked. A test that changes it removes the link.
+  // The binary is large, so it is linked. A test that changes it removes the link.
   for (const file of readdirSync(installed, { recursive: true, encoding: 'utf8' })) {
     if (isLarge(file)) {
       symlinkSync(join(installed, file), join(directory, file));

@@ -47,7 +47,7 @@ test('between every kind of store', async () => {
     { '/memories': openStore('memory:'), '/memories/dir': join(place, 'mounted') },
     last,
   ];
-  // Mounts that are given by their addresses are opened anew for each copy, and this one is not.
+  // Mounts given by address are opened again for each copy. This store is opened once.
   stores[4] = openStore(stores[4] as Exclude<Places, Store>);
   for (const [index, source] of stores.slice(0, -1).entries()) {
     const copied = await copy(source, stores[index + 1]!, { durability: 'relaxed' });

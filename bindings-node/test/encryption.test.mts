@@ -1,4 +1,4 @@
-// Encrypted stores: keys, what is refused, a changed key, a store of one's own.
+// Encrypted stores: keys, refusals, a changed key, and a JavaScript store.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -91,7 +91,7 @@ test('a store of one’s own is encrypted', async () => {
     String(await new Memory(store, options).view({ path: '/memories/b/the map.md' })),
     /treasure/,
   );
-  // Such a store is asked when the first command needs it.
+  // A JavaScript store is not read until the first command needs it.
   const other = new Memory(store, { encryptionKey: randomBytes(32) });
   const { isError, content, cause } = await other.execute({ command: 'view', path: '/memories' });
   assert.ok(isError && !String(content).includes('key'));

@@ -1,4 +1,4 @@
-// What your own code does with the files of a memory, and the definitions of the tool for other model hosts.
+// Your own code's access to the files of a memory, and the definitions of the tool for other model hosts.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -312,7 +312,7 @@ test('a whole tool_use block is understood', async () => {
       const { isError, content } = await memory.execute(other);
       assert.ok(isError && String(content).includes('`command`'), String(content));
     }
-    // The input of a command is never taken for a block.
+    // A command's input is never treated as a `tool_use` block.
     const view = { command: 'view', path: '/memories', type: 'tool_use', input };
     assert.match(String((await memory.execute(view)).content), /^Here're the files/);
     let reads = 0;

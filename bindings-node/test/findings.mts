@@ -1,19 +1,19 @@
-// What the tests find out about a framework goes to target/frameworks, from where tests/frameworks/table takes it into
+// The tests write their findings about a framework to target/frameworks. tests/frameworks/table copies them to
 // docs/frameworks.md.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 import { PACKAGE, PROJECT } from './support.mjs';
 
-/** What the table says of a framework; what no test has found out is left out. */
+/** The table's row about a framework. A field is absent if no test has determined it. */
 export interface Findings {
-  /** What the model is given: "Claude's own" tool, one that is declared, or six. */
+  /** The tool that the model gets: "Claude's own", a declared one, or six. */
   tool?: string;
   async?: boolean;
   streaming?: boolean;
-  /** Whether the model's interface is told that a command was refused. */
+  /** True if the model's interface receives the error flag of a refused command. */
   errors?: boolean;
-  /** Whether a view of an image shows it to the model. */
+  /** True if a view of an image shows the image to the model. */
   images?: boolean;
 }
 
@@ -28,7 +28,7 @@ export function version(name: string): string {
   return `${name} ${installed(name)}`;
 }
 
-/** Notes what the framework of a package was found to do. */
+/** Writes the findings about a package's framework. */
 export function record(title: string, name: string, found: Findings): void {
   const directory = new URL('target/frameworks/typescript/', PROJECT);
   mkdirSync(directory, { recursive: true });

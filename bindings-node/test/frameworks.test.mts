@@ -1,4 +1,5 @@
-// Other agents' front doors, with the real packages: the Vercel AI SDK and LangChain.
+// Integrations with other agent frameworks, with the real packages: the Vercel AI SDK and
+// LangChain.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -21,7 +22,10 @@ const VERCEL = ['Vercel AI SDK', 'ai'] as const;
 const LANGCHAIN = ['LangChain', 'langchain'] as const;
 const program = (name: string) => fileURLToPath(new URL(`consumer/${name}.mjs`, import.meta.url));
 
-/** What LangChain can carry: its tool knows no `view_range`, and no result says `is_error`. */
+/**
+ * The conversation without the parts that LangChain cannot express: its tool has no `view_range`,
+ * and its results have no `is_error`.
+ */
 function plainConversation(): string {
   const file = join(temporary(), 'plain.json');
   const path = '/memories/tea.md';
@@ -84,7 +88,7 @@ function plainConversation(): string {
 for (const script of ['release-notes.json', 'parallel.json']) {
   test(`${script} through ${version('ai')}, ${version('@ai-sdk/anthropic')}`, async () => {
     await play(conversation(script), program('vercel'), 'stop');
-    // The stand-in asserts the flag of every result; only this conversation has errors.
+    // The stand-in asserts the flag of every result, but only this conversation has errors.
     record(...VERCEL, { tool: "Claude's own", async: true });
     if (script === 'release-notes.json') {
       record(...VERCEL, { errors: true });
@@ -102,7 +106,7 @@ test(`parallel.json through ${version('langchain')}, a tool that passes everythi
   record(...LANGCHAIN, { tool: "Claude's own", async: true });
 });
 
-/** A call that is streamed, and what the model says to its result. */
+/** A streamed call, and the model's reply to its result. */
 const STREAMED = [
   [
     {

@@ -1,4 +1,4 @@
-// The history of a memory: seen, read, compared, taken back, on every store.
+// The history of a memory: listed, read, compared and undone, on every store.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -29,7 +29,7 @@ function rejects(call: Promise<unknown>, kind: HistoryErrorKind, ...paths: strin
   });
 }
 
-/** What every store has to do. */
+/** The behaviour that every store must have. */
 async function session(store: Places, options: MemoryOptions = {}): Promise<void> {
   const given = { ...options, durability: 'relaxed', history: true, actor: 'nobody' } as const;
   const everybody = new Memory(store, given);
@@ -70,7 +70,7 @@ async function session(store: Places, options: MemoryOptions = {}): Promise<void
   assert.equal(created.sha256, createHash('sha256').update('green\n').digest('hex'));
   assert.ok(!('size' in deleted && deleted.size !== undefined) && deleted.redacted === undefined);
 
-  // What is asked for.
+  // Filters.
   const ids = async (...asked: Parameters<Memory['history']>) =>
     (await me.history(...asked)).map(({ id }) => id);
   const all = versions.map(({ id }) => id);
@@ -89,7 +89,7 @@ async function session(store: Places, options: MemoryOptions = {}): Promise<void
   assert.match(await me.diff(created.id, latest.id), /\n-green\n\+white\n$/);
   assert.equal(await me.diff(modified.id, modified.id), '');
 
-  // Somebody else's change stands on one of mine.
+  // Another actor's change depends on one of mine.
   const mine = { since: begun, actor: 'me' };
   await rejects(me.undo(mine), 'conflict', '/memories/d/tea.md');
   const { change, files } = await everybody.undo({ change: latest.id });
@@ -106,7 +106,7 @@ async function session(store: Places, options: MemoryOptions = {}): Promise<void
   const again = (await me.history(path, { limit: 1 }))[0]!;
   assert.equal(again.operation, 'restored');
 
-  // A version's own time is a time with this version.
+  // The state at a version's own time includes the version.
   await pause();
   await me.write(path, 'blue\n');
   const blue = (await me.history(path, { limit: 1 }))[0]!;
@@ -129,7 +129,7 @@ async function session(store: Places, options: MemoryOptions = {}): Promise<void
   assert.deepEqual([redacted, size], ['a name', undefined]);
   assert.equal(await me.trimHistory(), 0);
 
-  // The files of a directory are one change.
+  // Deleting a directory with all its files is one change.
   await me.write('/memories/d/a', 'a');
   await me.write('/memories/d/b', 'b');
   await me.delete({ path: '/memories/d' });
@@ -209,7 +209,7 @@ test('erase removes the files and the history', async () => {
   const { historyBytes, ...counted } = await memory.erase({ dryRun: true });
   assert.deepEqual(counted, { files: 1, bytes: 4, versions: 3 });
   assert.ok(historyBytes > 100);
-  // Without the option, too.
+  // Also without the option.
   assert.deepEqual(await new Memory(store).erase(), { ...counted, historyBytes });
   assert.deepEqual(await memory.history(), []);
   assert.equal(await memory.exists(path), false);
@@ -300,7 +300,7 @@ test('a memory that acts as somebody shares hooks, and the event has the change'
     history: true,
     before: async ({ command }) => {
       if (command === 'create') {
-        // A call of a hook runs without hooks, whoever it acts as.
+        // A hook's own calls run without hooks, under any actor.
         await memory.actingAs('hook').create({ path: '/memories/by hook', file_text: '' });
       }
     },

@@ -1,4 +1,4 @@
-// Hooks: what they may say, where what they throw goes, and that no thread waits for them.
+// Hooks: their decisions, the handling of their errors, and that no thread waits for them.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -174,7 +174,7 @@ test('a hook may use its own memory', async () => {
   assert.ok((await memory.execute({ command: 'delete', path })).isError);
   assert.deepEqual(outcomes, ['ok', 'denied']);
   assert.match(String(await memory.view({ path: '/memories' })), /archived\n.*log-0\n.*log-1/);
-  // No hook issued that command.
+  // This command was not issued by a hook.
   assert.equal(outcomes.length, 3);
 });
 
@@ -219,7 +219,7 @@ test('a call that is cancelled while before waits ends at once, and its answer i
       abort();
       assert.equal(await called, CANCELLED);
       goOn();
-      // A rejection that nobody handles ends the test here.
+      // An unhandled rejection would end the test here.
       await sleep(1);
     }
     assert.deepEqual(outcomes, Array(4).fill('cancelled true'));

@@ -1,4 +1,5 @@
-// The hostile tables (`tests/hostile`): always a reply, or an error of the constructor that names the option.
+// The hostile tables (`tests/hostile`): each row ends in a reply, or in an error of the constructor that
+// names the option.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -46,7 +47,7 @@ test('input that nobody should send is answered', async () => {
     try {
       inputs.push(JSON.parse(text));
     } catch {
-      // Not JSON to JavaScript either.
+      // JavaScript does not accept it as JSON either.
     }
     for (const input of inputs) {
       const { content, isError, cause } = await memory.execute(input);
@@ -76,7 +77,7 @@ const values = table<{
 }>('hostile/values');
 const camel = (name: string) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Whether the error is the one of the table; there `…` stands for any text. */
+/** True if the error is the one of the table, in which `…` matches any text. */
 function says(row: Row, name: string, option: Partial<Option>, error: unknown): boolean {
   const quoted = Object.keys(option.words ?? {}).map((word) => `"${word}"`);
   const words: Record<string, string> = {
@@ -167,7 +168,7 @@ test('a wrong argument is an error that names it', async () => {
     call: string;
     arguments: Record<string, string>;
     needs?: Record<string, unknown>;
-    /** It waits as long as it is told to. */
+    /** A call that waits for as long as it is told to. */
     waits?: true;
   }
   const memory = new Memory('memory:', { history: true, recordAccess: true });
@@ -177,7 +178,7 @@ test('a wrong argument is an error that names it', async () => {
       const [type = '', none] = kind.split(' or ');
       const name = camel(argument);
       for (const row of values.types[type] ?? assert.fail(type)) {
-        // What waits as long as it should is no mistake, and a flag may be null where it may be left out.
+        // Waiting as told is not a mistake, and a flag may be null if it may be left out.
         if ((row.fits && waits) || (type === 'flag' && row.value === null)) {
           continue;
         }

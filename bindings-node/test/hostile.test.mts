@@ -1,4 +1,4 @@
-// Input that nobody should send: the answer is a sentence, and the process lives on.
+// Hostile input: the answer is an error message, and the process survives.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -72,7 +72,7 @@ test('names of prototypes are names like any other', async () => {
     assert.match(await refused(memory, JSON.parse(json)), /^Error: Missing `command` parameter/);
     assert.match(await refused(memory, json), /^Error: Missing `command` parameter/);
   }
-  // Inherited properties are not input.
+  // Inherited properties are not part of the input.
   const inherited = Object.create({ command: 'view', path: '/memories' });
   assert.match(await refused(memory, inherited), /^Error: Missing `command` parameter/);
   class Command {
@@ -83,7 +83,7 @@ test('names of prototypes are names like any other', async () => {
   assert.match(await refused(memory, new Command()), /^Error: Missing `command` parameter/);
   assert.equal(({} as { command?: string }).command, undefined);
 
-  // Without any prototype it is an object all the same, and files may have these names.
+  // An object without a prototype is accepted. Files may be named like members of `Object.prototype`.
   const bare = Object.assign(Object.create(null), { command: 'view', path: '/memories' });
   assert.equal((await memory.execute(bare)).isError, false);
   for (const name of ['__proto__', 'constructor', 'hasOwnProperty']) {

@@ -1,4 +1,4 @@
-// A process of key-file.test.mts: gets the key of each round, and says which it was. The processes meet before each round.
+// A process of key-file.test.mts: gets the key of each round, and prints its hash. The processes synchronise before each round.
 
 import { createHash } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// A key that is kept in a file: one for all who make the first call at the same time, and never in the place of anything.
+// A key that is kept in a file: concurrent first calls all get the same key, and the file never replaces an existing one.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// What becomes of the process: it ends by itself, it does not grow, it survives its workers.
+// The process's lifetime: it ends by itself, its memory does not grow, and it survives its worker
+// threads.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -95,7 +96,7 @@ test('worker threads have memories of their own, and may be ended in mid-command
 });
 
 test('thousands of calls leave nothing behind', async () => {
-  // The contents are large, so that few of them show in the process's memory.
+  // The contents are large, so even a few leaked ones show in the process's memory.
   const count = 2_000 * EFFORT;
   const ran = await runScript(
     `${STORES}

@@ -1,5 +1,5 @@
-// The examples of docs/policies.md about limits, stale views and write patterns: they are what stands
-// here, and they do what the page says.
+// The examples of docs/policies.md about limits, stale views and write patterns. The page has the
+// same code as this file, and its results are as the page says.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,10 @@ import { Memory, openStore } from 'memdir';
 
 import { PACKAGE, PROJECT } from './support.mjs';
 
-/** That the page has, after `<!-- typescript: name -->`, what stands here after `// name`. */
+/**
+ * Asserts that the page has, after `<!-- typescript: name -->`, the code that follows `// name`
+ * here.
+ */
 function isOnThePage(name: string): void {
   const source = readFileSync(new URL('test/limits.test.mts', PACKAGE), 'utf8');
   const code = source.split(`  // ${name}\n`)[1]?.split('\n  // end')[0]?.replace(/^ {2}/gm, '');

@@ -1,4 +1,4 @@
-// The engine, its options, and the stores that come with it.
+// The engine, its options, and memdir's own stores.
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';

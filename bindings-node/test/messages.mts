@@ -1,5 +1,5 @@
-// A stand-in for the Messages API as frameworks ask for it that stream. It plays the calls of tools that it is given, and
-// keeps what comes back.
+// A stand-in for the Messages API, for frameworks that use streaming. It plays the given tool calls and records the
+// results.
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 export type Block =
   { type: 'text'; text: string } | { type: 'tool_use'; id: string; name: string; input: object };
 
-/** What came back for a call. */
+/** The result of a call. */
 export interface ToolResult {
   type: string;
   tool_use_id: string;
@@ -25,12 +25,12 @@ interface Request {
   messages: { content: string | ToolResult[] }[];
 }
 
-/** What the program sent. */
+/** The recorded requests of the program. */
 export interface Played {
   url: string;
-  /** The names of the tools of the first request. */
+  /** The tool names in the first request. */
   tools: string[];
-  /** The results, in the order in which they were sent last. */
+  /** The results, in the order of the last request. */
   results: ToolResult[];
   close(): void;
 }

@@ -76,7 +76,7 @@ test('a store in JavaScript below a mount point may use a memory itself', async 
     }
   }
   const memory = new Memory({ '/memories': 'memory:', '/memories/own': new Noting() });
-  // More at once than there are threads.
+  // More concurrent calls than threads.
   const paths = Array.from({ length: 100 }, (_, number) => `/memories/own/${number}`);
   await Promise.all(paths.map((path) => memory.create({ path, file_text: path })));
   assert.equal((await shown(memory)).length, 102);

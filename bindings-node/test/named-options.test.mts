@@ -1,4 +1,4 @@
-// Options that a call does not have, and addresses that are missing, are refused and not taken for none.
+// Unknown options of a call and missing addresses are rejected and not ignored.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -99,7 +99,7 @@ test('options that are left out are none', async () => {
   await memory.write(path, 'white\n', Object.create({ nonsense: 1 }));
   await memory.read(path, undefined);
   await memory.list('/memories', null as never);
-  // As for the options of a memory, what is undefined is not there.
+  // As for the options of a memory, undefined counts as absent.
   await memory.list('/memories', { nonsense: undefined } as never);
   new Memory('memory:', { nonsense: undefined } as never);
 });

@@ -1,4 +1,4 @@
-// The options are those of the table, `core/options.json`, wherever Node names them.
+// Node's options match the table `core/options.json`, in every place that lists them.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

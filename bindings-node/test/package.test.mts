@@ -1,4 +1,4 @@
-// What is published: its contents, its types, and what it says where it cannot work.
+// The published package: its contents, its types, and its error messages on unsupported systems.
 
 import assert from 'node:assert/strict';
 import {
@@ -38,7 +38,7 @@ function node(directory: string, kind: 'module' | 'commonjs', source: string) {
   return run(process.execPath, [`--input-type=${kind}`, '--eval', source], { cwd: directory });
 }
 
-/** Runs the program that an installed package brings. */
+/** Runs a program of an installed package. */
 function tool(name: string, program: string, args: string[], cwd: string) {
   const path = fileURLToPath(new URL(`node_modules/${name}/${program}`, PACKAGE));
   return run(process.execPath, [path, ...args], { cwd, timeout: 120_000 });
@@ -179,7 +179,7 @@ test('it brings the program memdir', async () => {
   const missing = { status: 3, stdout: '', stderr: 'memdir: there is no memory at none\n' };
   assert.deepEqual(await program('tree', 'none'), missing);
 
-  // npm has something to say about some machines, and hands on a pipe that does not block.
+  // npm prints warnings on some machines, and passes on a non-blocking pipe.
   const show = ['memdir', 'show', 'sqlite:agent.db', '/memories/notes/large.md'];
   const shown = await run('npx', ['--offline', '--no-install', ...show], { cwd: directory });
   assert.equal(shown.status, 0, shown.stderr);
@@ -207,7 +207,7 @@ test('where no binary fits it says so', async () => {
   const there = await node(directory, 'commonjs', windows + CJS);
   assert.match(there.stderr, /Error: memdir needs its package memdir-win32-\w+-msvc, which is not/);
 
-  // Where there is no binary for a machine, WebAssembly takes its place.
+  // On a machine without a binary, WebAssembly would be used instead.
   rmSync(join(modules, 'memdir', 'memdir.wasm'), { force: true });
   const elsewhere = `Object.defineProperty(process, 'arch', { value: 'sparc' });`;
   const unknown = await node(directory, 'commonjs', elsewhere + CJS);
@@ -297,14 +297,14 @@ test('its types hold for strict users, in every kind of project', async () => {
   ];
   for (const args of [
     ['--module', 'nodenext', 'types.mts', 'types.cts'],
-    // The libraries' own types are those of the ESM that was checked before.
+    // The libraries' own types are the ESM types that were checked before.
     ['--module', 'esnext', '--moduleResolution', 'bundler', '--skipLibCheck', 'types.ts'],
   ]) {
     const ran = await tool('typescript', 'bin/tsc', [...strict, ...args], directory);
     assert.deepEqual(ran, { status: 0, stdout: '', stderr: '' });
   }
 
-  // Who has no SDK has no use for its types, and must not need them.
+  // A user without the SDK does not use its types, and must not need them.
   rmSync(join(directory, 'node_modules', '@anthropic-ai'), { recursive: true });
   writeFileSync(
     join(directory, 'alone.mts'),

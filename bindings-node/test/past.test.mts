@@ -1,4 +1,4 @@
-// What was there before: the history is searched, and shows the files of a time.
+// Past states of a memory: the history is searched, and shows the files at a time.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -58,7 +58,7 @@ test('the files of a time are shown, and what one held', async () => {
   assert.deepEqual(rest, { path, size: 6, version: first.id });
   assert(modified! <= before);
   assert.deepEqual(more, []);
-  // A date has whole milliseconds; the time of a version is one with this version.
+  // A date has whole milliseconds, and the state at a version's time includes the version.
   assert.equal((await memory.filesAt(first.time)).length, 1);
   assert.deepEqual(await memory.filesAt(new Date()), []);
   const content = await memory.readAt(path, before);
@@ -151,7 +151,7 @@ test('whole images are recognised', () => {
   const header = Uint8Array.from([...png, 8, 2, 0, 0, 0, 1, 2, 3, 4]);
   const whole = Uint8Array.from([...header, 0, 0, 0, 0, 73, 69, 78, 68, 1, 2, 3, 4]);
   assert.equal(imageType(whole), 'image/png');
-  // What is cut off is none, whatever it begins with.
+  // A truncated image is not an image, even if its beginning is valid.
   assert.equal(imageType(header), null);
   assert.equal(imageType(new TextEncoder().encode('# notes\n')), null);
   assert.equal(imageType(new Uint8Array()), null);

@@ -79,7 +79,7 @@ test('unused files expire, and the page has the code that runs here', async () =
   assert.deepEqual([expired?.path, expired?.bytes, others], ['/memories/notes.md', 5, []]);
   assert.ok(Math.abs(Date.now() - expired!.lastUsed.getTime()) < 60 * 60 * 1000);
   assert.deepEqual(told, [{ files: 2, removed: 1 }]);
-  // It looks like an error of a store, and stays the callback's own.
+  // It looks like an error of a store, but is passed on unchanged.
   const thrown = Object.assign(new RangeError('enough'), { code: 'ENOENT', option: 'x' });
   const fail = () => {
     throw thrown;

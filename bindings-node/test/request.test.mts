@@ -1,4 +1,4 @@
-// What a request carries beside the memory, as Python's package makes it.
+// The `context_management` of a request, compared with Python's.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// A stand-in for OpenAI's Responses API on loopback, which plays the conversations of examples/ and asserts the whole
+// A stand-in for OpenAI's Responses API on loopback. It plays the conversations of examples/ and asserts the whole
 // history of each request.
 
 import assert from 'node:assert/strict';
@@ -9,12 +9,12 @@ import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 type Text = string | { $text: string[] };
-/** A call of the model, and what must come back. */
+/** A call by the model, and the expected result. */
 interface Call {
   input: Record<string, unknown>;
   result: Text | { $image: string; $base64: string };
 }
-/** What one message of the model is. */
+/** One message of the model. */
 interface Turn {
   text?: string;
   calls?: Call[];
@@ -25,7 +25,7 @@ export interface Script {
   then: Record<string, Text | null>;
 }
 
-/** Whatever a text may be written as. */
+/** A text in any of its notations. */
 export function joined(value: unknown): unknown {
   if (typeof value === 'object' && value !== null && '$text' in value) {
     return (value as { $text: string[] }).$text.join('');
@@ -37,10 +37,10 @@ export function load(file: string): Script {
   return JSON.parse(readFileSync(file, 'utf8'), (_, value) => joined(value)) as Script;
 }
 
-/** An item of a request or of a response, reduced to what counts. */
+/** An item of a request or of a response, reduced to the relevant fields. */
 type Item = [kind: string, ...rest: unknown[]];
 
-/** What a tool's result is in the API. */
+/** A tool's result as the API represents it. */
 function output(result: Call['result']): unknown {
   return typeof result === 'object' && '$image' in result
     ? [['input_image', `data:${result.$image};base64,${result.$base64}`]]
@@ -90,7 +90,7 @@ function sorted(tool: Tool): Tool {
   return { ...tool, parameters: { ...parameters, required: parameters.required.toSorted() } };
 }
 
-/** Plays the conversation; `session` runs the program for what a user says, and returns what it printed. */
+/** Plays the conversation. `session` runs the program with a user's message, and returns its output. */
 export async function playResponses(
   script: Script,
   tool: Tool,
@@ -101,7 +101,7 @@ export async function playResponses(
   let history: Item[] = [];
   let calls = 0;
 
-  /** The next message; the history grows by what must come back. */
+  /** The next message. The expected results are added to the history. */
   const next = (): object[] => {
     const turn = turns.shift();
     assert.ok(turn, 'the conversation is over');
@@ -116,7 +116,7 @@ export async function playResponses(
     for (const { input, result } of turn.calls ?? []) {
       calls += 1;
       const id = `call_${calls}`;
-      // A strict function has every field.
+      // A strict function call has every field.
       const fields = Object.keys(tool.parameters.properties).map((name) => [name, null]);
       const json = JSON.stringify({ ...Object.fromEntries(fields), ...input });
       const call = { type: 'function_call', status: 'completed', name: 'memory', arguments: json };

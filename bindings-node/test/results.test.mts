@@ -1,4 +1,4 @@
-// Results are plain objects, of the types that core/results.json describes.
+// Results are plain objects of the types that core/results.json describes.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -12,8 +12,8 @@ import { MapStore } from './stores.mjs';
 import { PACKAGE } from './support.mjs';
 
 /**
- * A watch tells of a rename as of two files. A namespace is of a server. Entries are no results: programs make them, too. Replies have
- * the kinds of errors.
+ * Types and fields that these results do not contain: a watch reports a rename as changes of two files, namespaces need a
+ * server, entries are also created by programs, and kinds of errors are in replies.
  */
 const ELSEWHERE = ['Change.oldPath', 'Entry', 'ErrorKind', 'Namespace'];
 
@@ -39,7 +39,7 @@ test('every type is exported', () => {
 });
 
 test('a time that no date reaches is the last one', async () => {
-  // Milliseconds: 8.64e15 are the last date, and 9.2e15 the last time of the engine's.
+  // In milliseconds: 8.64e15 is the last date, and 9.2e15 the engine's last time.
   const path = '/memories/a';
   for (const [modified, shown] of [
     [8.64e15, 8.64e15],
@@ -58,6 +58,6 @@ test('a time that no date reaches is the last one', async () => {
   const store = openStore('memory:');
   await store.write(path, Buffer.from('x'), false);
   await store.setModified!(path, 1_500.999);
-  // An entry has its time to the microsecond, so a copy loses nothing.
+  // An entry's time is exact to the microsecond, so a copy loses nothing.
   assert.equal((await new Memory(store).list())[0]!.modified, 1_500.999);
 });

@@ -12,8 +12,8 @@ import { EFFORT, PACKAGE, temporary } from './support.mjs';
 type Script = 'release notes' | 'parallel' | 'image';
 
 /**
- * The conversations of the combinations that play: any two of an SDK, an agent and a way meet. With more effort all eight
- * combinations play all conversations.
+ * The conversations that each combination plays by default. Any two of an SDK, an agent and an interface occur together.
+ * With more effort, all eight combinations play all conversations.
  */
 const PLAYED: Record<string, Script[]> = {
   '@anthropic-ai/sdk,agent.mjs,tool': ['parallel', 'release notes'],
@@ -28,7 +28,7 @@ for (const sdk of ['@anthropic-ai/sdk', 'sdk-lowest'] as const) {
   const { version } = JSON.parse(
     readFileSync(new URL(`node_modules/${sdk}/package.json`, PACKAGE), 'utf8'),
   ) as { version: string };
-  // One for all of them: a directory that a test makes goes with it.
+  // One directory for all tests: a directory that a test creates is removed with it.
   const directory = temporary();
   let installed: string | undefined;
   for (const agent of ['agent.mjs', 'agent.cjs']) {
@@ -49,7 +49,7 @@ for (const sdk of ['@anthropic-ai/sdk', 'sdk-lowest'] as const) {
   }
 }
 
-/** Claude looks at an image, and deletes it. */
+/** Claude views an image, and deletes it. */
 function image(): Prepared {
   const png =
     'iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAD0lEQVR4XmNgQAb/O0AkAAi2AYjsV++JAAAAAElFTkSuQmCC';

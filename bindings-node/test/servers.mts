@@ -1,4 +1,4 @@
-// Real servers, for the tests that need one: those of the whole run (tests/servers/run), or else one of this file's own.
+// Real servers for tests: those of the whole test run (tests/servers/run), or otherwise one that this file starts.
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -14,36 +14,36 @@ import { PROJECT } from './support.mjs';
 
 type Name = 'postgres' | 's3' | 'azure';
 
-/** What a script answers where its server is not installed. */
+/** The exit code of a script if its server is not installed. */
 const MISSING = 3;
 
-/** Makes addresses of memories that nobody else has. */
+/** Returns the address of a new memory each time. */
 export type Addresses = () => string;
 
-/** On PostgreSQL. Like the others, nothing where the server is not installed, which in CI is a failure. */
+/** On PostgreSQL. Undefined if the server is not installed, which is a failure in CI. The others do the same. */
 export async function postgres(): Promise<Addresses | undefined> {
   const address = running('postgres') ?? (await installed('postgres', servePostgres));
   return address ? () => `${address}?namespace=node-${randomUUID()}` : undefined;
 }
 
-/** In a bucket of a server of S3's protocol. */
+/** In a bucket of a server with the S3 protocol. */
 export async function s3(): Promise<Addresses | undefined> {
   const endpoint = running('s3') ?? (await installed('s3', start));
   process.env['AWS_ACCESS_KEY_ID'] = 'test-key-id';
   process.env['AWS_SECRET_ACCESS_KEY'] = 'test-secret-key';
-  // Reading them for each of many stores would take most of the time.
+  // Reading the system certificates for each of many stores would take most of the time.
   process.env['AWS_DISABLE_SYSTEM_CERTIFICATES'] = 'true';
   const options = `endpoint=${endpoint}&region=us-east-1&allow_http=true`;
   return endpoint ? () => `s3://memdir/node-${randomUUID()}?${options}` : undefined;
 }
 
-/** In a container of a server of Azure's. */
+/** In a container of an Azure server. */
 export async function azure(): Promise<Addresses | undefined> {
   const server = running('azure') ?? (await installed('azure', start));
   if (!server) {
     return undefined;
   }
-  // The account that this server has, whose name and key are public, and a signature that was made with the key.
+  // The server's built-in account, whose name and key are public, and a signature made with that key.
   const account = 'devstoreaccount1';
   const signature =
     'sv=2020-12-06&ss=b&srt=sco&sp=rwdlac&se=2199-01-01T00:00:00Z&spr=https,http&' +
@@ -52,7 +52,7 @@ export async function azure(): Promise<Addresses | undefined> {
   const { status } = await fetch(`${endpoint}/memdir?restype=container&${signature}`, {
     method: 'PUT',
   });
-  // 409: another file of tests was first.
+  // 409: another test file has created it.
   assert.ok([201, 409].includes(status), `${status}`);
   process.env['AZURE_STORAGE_ACCOUNT_NAME'] = account;
   process.env['AZURE_STORAGE_ACCOUNT_KEY'] =
@@ -61,7 +61,9 @@ export async function azure(): Promise<Addresses | undefined> {
   return () => `az://memdir/node-${randomUUID()}?endpoint=${endpoint}&allow_http=true`;
 }
 
-/** Where a server of the whole run is; an empty text if there is none of this kind, `undefined` if there is no such run. */
+/**
+ * The address of a server of the whole test run; an empty text if it has no such server; `undefined` outside such a run.
+ */
 function running(name: Name): string | undefined {
   const directory = process.env['MEMDIR_TEST_SERVERS'];
   if (directory === undefined) {
@@ -71,13 +73,13 @@ function running(name: Name): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : absent(name);
 }
 
-/** Where a server is that is started now, in a new directory, and goes with the file's last test. */
+/** The address of a server that is started now, in a new directory. It stops after the file's last test. */
 async function installed(
   name: Name,
   begin: (script: string, place: string) => Promise<string> | string,
 ): Promise<string> {
   const place = mkdtempSync(join(tmpdir(), 'memdir-test-'));
-  // PostgreSQL does not run as root, and has to get in.
+  // PostgreSQL does not run as root, and must be able to enter the directory.
   chmodSync(place, 0o755);
   const address = await begin(fileURLToPath(new URL(`tests/servers/${name}`, PROJECT)), place);
   after(() => rmSync(place, { recursive: true, force: true }));
@@ -100,7 +102,7 @@ function start(script: string, place: string): string {
   return stdout.trim();
 }
 
-/** It stops when its input ends, whatever becomes of this process. */
+/** It stops when its input ends, even if this process crashes. */
 async function servePostgres(script: string, place: string): Promise<string> {
   const server = spawn(script, ['serve', join(place, 'server')], {
     stdio: ['pipe', 'pipe', 'inherit'],

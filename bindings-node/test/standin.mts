@@ -1,5 +1,5 @@
-// A stand-in for the API on loopback that plays a conversation and asserts everything that reaches
-// it (examples/README.md), and programs that talk to it.
+// A stand-in for the API on loopback that plays a conversation and asserts everything that it
+// receives (examples/README.md), and programs that talk to it.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -30,11 +30,11 @@ const records = temporary();
 /** A conversation on a memory that is not empty. */
 export interface Prepared {
   file: string;
-  /** What is in the memory before: the names in `/memories`, and their contents. */
+  /** The initial content of the memory: the names in `/memories`, and their contents. */
   given: Record<string, Uint8Array>;
 }
 
-/** A conversation of a test's own. */
+/** A conversation that a test defines itself. */
 export function scripted(script: object, given: Prepared['given']): Prepared {
   const file = join(mkdtempSync(join(records, 'script-')), 'script.json');
   writeFileSync(file, JSON.stringify(script));
@@ -47,8 +47,8 @@ export function conversation(name: string): string {
 }
 
 /**
- * Plays a conversation and runs `program` for each of its sessions, with the arguments
- * address, directory of the memory, what the user says, and the tool's extras as JSON. It must
+ * Plays a conversation and runs `program` for each of its sessions, with these arguments: the
+ * address, the directory of the memory, the user's message, and the tool's extras as JSON. It must
  * print `last`.
  */
 export async function play(
@@ -101,7 +101,7 @@ export async function play(
   const [status] = (await ended) as [number | null];
   assert.equal(status, 0, problems);
 
-  // What the stand-in has asserted already, once more with our own eyes.
+  // The stand-in has asserted this already; checked again here from its record.
   for (const request of readFileSync(record, 'utf8').trim().split('\n')) {
     const { body } = JSON.parse(request) as { body?: { tools?: unknown } };
     if (body?.tools) {
@@ -111,7 +111,7 @@ export async function play(
   }
 }
 
-/** Every file that is left, and every empty directory. */
+/** Every remaining file, and every empty directory. */
 function left(memory: string): [string, string | null][] {
   const found: [string, string | null][] = [];
   for (const name of readdirSync(join(memory, 'memories'), { recursive: true }) as string[]) {

@@ -120,7 +120,7 @@ for (const [kind, make] of [
     const edits = Array.from({ length: 64 }, (_, n) =>
       memory.execute({ command: 'insert', path, insert_line: 0, insert_text: `entry ${n}` }),
     );
-    // libuv's four threads have something to do meanwhile.
+    // Keeps libuv's four threads busy.
     const aside = join(temporary(), 'aside');
     const busy = Array.from({ length: 32 }, async () => {
       await writeFile(aside, 'x'.repeat(100_000));
@@ -149,7 +149,7 @@ test('more calls in one turn than there are threads', async () => {
 });
 
 test('a memory may be kept in another memory, also by many calls at once', async () => {
-  // Every call of the outer one waits for one of the inner one's.
+  // Every call of the outer memory waits for a call of the inner one.
   const inner = new Memory(await FileStore.at(temporary()));
   const store = new MapStore();
   const nested: Store = {

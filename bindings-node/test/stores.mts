@@ -12,14 +12,14 @@ const example = (await import(new URL('examples/table_store.js', import.meta.url
   MapTable: new () => unknown;
 };
 
-/** A new store of the example's. */
+/** A new store from the example. */
 export function tableStore(): Store {
   return new example.TableStore(new example.MapTable());
 }
 
 const ROOT = '/memories';
 
-/** Whether no command could name this path. */
+/** True if the path is not valid in a command. */
 function unnameable(path: string): boolean {
   return path.split('/').length - 2 > 64 || Buffer.byteLength(path) > 4096;
 }
@@ -28,9 +28,9 @@ function parent(path: string): string {
   return path.slice(0, path.lastIndexOf('/'));
 }
 
-/** In a map; every method answers at once. */
+/** In a map. Every method answers synchronously. */
 export class MapStore implements Store {
-  /** Contents by path; a directory has none. */
+  /** Contents by path; a directory has no content. */
   protected readonly nodes = new Map<string, Uint8Array | undefined>([[ROOT, undefined]]);
   /** When files were written and accessed, by their contents. */
   readonly #times = new WeakMap<Uint8Array, { modified: number; accessed?: number }>();
@@ -147,7 +147,7 @@ export class MapStore implements Store {
   }
 }
 
-/** Finds names in any case, and keeps them as they were first written. */
+/** Matches names in any case, and keeps the case of the first write. */
 export class FoldingStore extends MapStore implements Store {
   readonly foldsCase = true;
 
@@ -189,7 +189,7 @@ export class FoldingStore extends MapStore implements Store {
   }
 }
 
-/** The same with an `open` of its own. */
+/** The same store with its own `open`. */
 export class OpeningStore extends MapStore {
   opened = 0;
 
@@ -214,7 +214,7 @@ export class OpeningStore extends MapStore {
   }
 }
 
-/** Files beneath a directory, through `node:fs`: errors come as the file system has them. */
+/** Files below a directory, through `node:fs`. Its errors are passed on unchanged. */
 export class FileStore implements Store {
   readonly #base: string;
   #last: Promise<unknown> = Promise.resolve();
@@ -245,7 +245,7 @@ export class FileStore implements Store {
         const found = await stat(join(this.#file(path), name));
         return { path: `${path}/${name}`, size: found.isFile() ? found.size : undefined };
       } catch (error) {
-        // Gone since its directory was listed.
+        // Removed since its directory was listed.
         return undefined;
       }
     });
@@ -301,7 +301,7 @@ export class FileStore implements Store {
     return join(this.#base, path);
   }
 
-  /** A file in the way means that there is nothing. */
+  /** If a parent is a file, the path does not exist. */
   #missing(error: unknown): unknown {
     return (error as { code?: string }).code === 'ENOTDIR' ? new StoreError('ENOENT') : error;
   }
@@ -337,7 +337,7 @@ export class FileStore implements Store {
     await rename(staged, this.#file(path));
   }
 
-  /** One writer after the other. */
+  /** Lets one writer run at a time. */
   #alone<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#last.then(work);
     this.#last = done.catch(() => undefined);

@@ -1,4 +1,4 @@
-// What several tests need.
+// Helpers that several tests use.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -15,7 +15,7 @@ export const PACKAGE = new URL('../../', import.meta.url);
 
 export const require = createRequire(import.meta.url);
 
-/** A directory that goes with the test that makes it, or with the file's last test. */
+/** A directory that is removed after the test that creates it, or after the file's last test. */
 export function temporary(): string {
   const directory = mkdtempSync(join(tmpdir(), 'memdir-test-'));
   after(() => remove(directory));
@@ -26,14 +26,15 @@ function remove(directory: string): void {
   try {
     rmSync(directory, { recursive: true, force: true });
   } catch (error) {
-    // Windows removes no file that is open, and a store's database is until the store is collected.
+    // Windows cannot remove an open file, and a store's database is open until the store is
+    // garbage-collected.
     if (process.platform !== 'win32' || (error as NodeJS.ErrnoException).code !== 'EBUSY') {
       throw error;
     }
   }
 }
 
-/** How many times as much is done as in `make test`: `MEMDIR_EFFORT`, without it 1. */
+/** The amount of work relative to `make test`: `MEMDIR_EFFORT`, or 1. */
 export const EFFORT = Math.max(1, Number.parseInt(process.env['MEMDIR_EFFORT'] ?? '', 10) || 1);
 
 export interface Ran {
@@ -42,7 +43,7 @@ export interface Ran {
   stderr: string;
 }
 
-/** Runs a program to its end; one that does not come to it within a minute is killed. */
+/** Runs a program to its end, and kills it after a minute. */
 export function run(
   command: string,
   args: string[],
@@ -58,7 +59,7 @@ export function run(
   });
 }
 
-/** Runs a piece of ESM that can import `memdir`, as a process of its own. */
+/** Runs ESM code that can import `memdir`, in its own process. */
 export function runScript(source: string, ...flags: string[]): Promise<Ran> {
   const args = [...flags, '--input-type=module', '--eval', source];
   return run(process.execPath, args, { cwd: fileURLToPath(PACKAGE) });

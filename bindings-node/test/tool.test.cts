@@ -1,4 +1,4 @@
-// The error that the SDK's runner knows, as CommonJS.
+// The error class that the SDK's runner checks, as CommonJS.
 
 import assert = require('node:assert/strict');
 import nodeTest = require('node:test');
@@ -32,7 +32,7 @@ test('both module systems have the same names', async () => {
       .sort(),
   );
   assert.notEqual(esm.Memory, memdir.Memory);
-  // A store opened through one is a store for the other.
+  // A store opened by one build works in the other.
   const store = memdir.openStore('memory:');
   await new memdir.Memory(store).create({ path: '/memories/a', file_text: 'a' });
   assert.match(String(await new esm.Memory(store).view({ path: '/memories/a' })), /\ta$/);

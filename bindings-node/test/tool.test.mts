@@ -1,5 +1,5 @@
-// The tool object, and the error that the SDK's runner knows, as ESM. `tool.test.cts` is the same
-// for CommonJS.
+// The tool object, and the error class that the SDK's runner checks, as ESM. `tool.test.cts` does
+// the same for CommonJS.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

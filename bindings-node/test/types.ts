@@ -1,5 +1,5 @@
-// What a strict user of the types relies on. It is compiled, with the libraries' own types checked
-// too, in each kind of project (see package.test.mts); it is never run.
+// The types that a strict TypeScript user relies on. This file is compiled in each kind of project,
+// and the libraries' own types are checked too (see package.test.mts). It is never run.
 
 import type { Anthropic } from '@anthropic-ai/sdk';
 import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory';
@@ -46,7 +46,7 @@ function check<T extends true>(): T | undefined {
   return undefined;
 }
 
-// The tool is what the SDK runs, and what it gets is what the SDK says a command is.
+// The tool has the type that the SDK runs, and its input has the SDK's command type.
 export const runnable: BetaRunnableTool = memoryTool();
 export const typed: BetaRunnableTool<BetaMemoryTool20250818Command> = memoryTool('./memory');
 export const extended: BetaRunnableTool = { ...memoryTool(), cache_control: { type: 'ephemeral' } };
@@ -55,7 +55,7 @@ export const ours: MemoryCommand = {} as BetaMemoryTool20250818Command;
 check<Same<ReturnType<typeof memoryTool>, MemoryTool>>();
 check<Same<ReturnType<MemoryTool['run']>, Promise<string | ImageBlock[]>>>();
 
-// A memory is the handlers that the SDK asks for.
+// A memory implements the handlers that the SDK requires.
 export const handlers: MemoryToolHandlers = new Memory();
 export const made: BetaRunnableTool<BetaMemoryTool20250818Command> = betaMemoryTool(new Memory());
 
@@ -69,7 +69,7 @@ export function run(client: Anthropic) {
   });
 }
 
-// What a request carries.
+// The `context_management` of a request.
 export const managed: BetaContextManagementConfig = contextManagement({ clearAt: null });
 
 // The engine.
@@ -78,7 +78,7 @@ check<
   Same<Pick<Reply, 'content' | 'isError'>, { content: string | ImageBlock[]; isError: boolean }>
 >();
 check<Same<ReturnType<Memory['view']>, Promise<string | ImageBlock[]>>>();
-// An image's block is one of the SDK's, and without images there is only text.
+// An image's block is assignable to the SDK's, and without images there is only text.
 export const block: BetaImageBlockParam = {} as ImageBlock;
 export const blocks: Array<BetaToolResultContentBlockParam> = [{} as ImageBlock];
 check<Same<ReturnType<typeof openStore>, Store>>();
@@ -91,11 +91,11 @@ export const named: Promise<string | ImageBlock[]> = new Memory().view({
   command: 'view',
   path: '/memories',
 });
-// @ts-expect-error: it needs a path
+// @ts-expect-error: the path is missing
 void new Memory().view({});
 // @ts-expect-error: this is another command
 void new Memory().view({ command: 'delete', path: '/memories' });
-// @ts-expect-error: this has no new_str
+// @ts-expect-error: new_str is missing
 void new Memory().str_replace({ path: '/memories/a', old_str: 'a' });
 
 // Your own code, and the tool for other model hosts.
@@ -103,7 +103,7 @@ check<Same<ReturnType<Memory['grep']>, Promise<GrepMatch[]>>>();
 check<Same<ReturnType<Memory['list']>, Promise<Entry[]>>>();
 export const custom: Anthropic.Beta.BetaTool = new Memory().toolDefinition('anthropic-custom');
 export const strict: Array<ToolDefinition<'openai'>> = new Memory().toolDefinitions('openai');
-/** What OpenAI's SDK calls `FunctionTool`. */
+/** The `FunctionTool` of OpenAI's SDK. */
 interface FunctionTool {
   type: 'function';
   name: string;
@@ -113,7 +113,7 @@ interface FunctionTool {
 }
 export const functions: FunctionTool[] = strict;
 export const plain: { parameters: object } = new Memory().toolDefinition();
-// @ts-expect-error: there is no such dialect
+// @ts-expect-error: unknown dialect
 new Memory().toolDefinition('mcp');
 
 // The history.
@@ -134,7 +134,7 @@ export const undone: Undo[] = [
   { since: new Date(), actor: 'me' },
 ];
 export const queried = new Memory().history(null, { limit: 10, since: new Date(), actor: null });
-// @ts-expect-error: it takes back something
+// @ts-expect-error: neither a change nor a time
 void new Memory().undo({});
 // @ts-expect-error: not both
 void new Memory().undo({ change: '', since: new Date() });
@@ -147,9 +147,9 @@ export const mounted = new Memory({
   '/memories/team': openStore('memory:'),
   '/memories/handbook': readOnly('./docs'),
 });
-// @ts-expect-error: this is nowhere in a memory
+// @ts-expect-error: not a path in a memory
 void (() => new Memory({ '/memories': 'memory:', '/tmp': 'memory:' }));
-// @ts-expect-error: mounts are not mounted
+// @ts-expect-error: mounts cannot be nested
 void (() => new Memory({ '/memories': { '/memories': 'memory:' } }));
 
 // Options.
@@ -158,12 +158,12 @@ export const options: MemoryOptions = {
   onExisting: 'overwrite',
   durability: 'full',
 };
-// @ts-expect-error: there is no such option
+// @ts-expect-error: unknown option
 new Memory('./memory', { maxViewChar: 1 });
-// @ts-expect-error: there is no such word
+// @ts-expect-error: unknown value
 memoryTool('./memory', { onExisting: 'replace' });
 
-// Stores of one's own, whose methods may return promises or not.
+// Custom stores, whose methods may or may not return promises.
 class Mixed implements Store {
   read(path: string): Uint8Array {
     throw new StoreError('ENOENT', path);
@@ -179,7 +179,7 @@ class Mixed implements Store {
   rename(_from: string, _to: string) {}
 }
 export const own = [new Memory(new Mixed()), memoryTool(new Mixed()), new Memory(openStore('.'))];
-// @ts-expect-error: this is no store
+// @ts-expect-error: not a store
 new Memory({ read() {} });
-// @ts-expect-error: this is no condition
+// @ts-expect-error: unknown code
 new StoreError('EWHATEVER');

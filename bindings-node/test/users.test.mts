@@ -1,4 +1,4 @@
-// One memory per user in the agents' frameworks, as docs/frameworks.md says to make it.
+// One memory per user in agent frameworks, set up as docs/frameworks.md recommends.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -34,12 +34,12 @@ const memoryOf = (user: string, options?: MemoryOptions) => {
 };
 // end
 
-/** What users are called, each of whom finds nothing of the others. */
+/** User names. No user may see the files of another. */
 const USERS = ['ann', 'Ann', '../ann', ''];
 
 const CREATED = 'File created successfully at: /memories/';
 
-/** Each user makes the same file, in a memory of the user's own. */
+/** Each user creates the same file, in the user's own memory. */
 async function check(file: string, make: (user: string, input: object) => Promise<unknown>) {
   const path = `/memories/${file}`;
   for (const user of USERS) {
@@ -60,7 +60,7 @@ async function all<T>(stream: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
-/** A model that makes one call, and what came back for it. */
+/** Plays a model that makes one call, and returns the result of the call. */
 async function played(input: object, ask: (url: string) => Promise<unknown>): Promise<unknown> {
   const api = await playMessages([
     [{ type: 'tool_use', id: 'toolu_1', name: 'memory', input }],

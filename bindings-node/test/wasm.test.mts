@@ -1,5 +1,5 @@
-// memdir as WebAssembly. `make test-wasm` runs this with MEMDIR_WASM=1, and with it the conformance cases and those test files
-// that are about no store but the one in the process.
+// memdir as WebAssembly. `make test-wasm` runs this with MEMDIR_WASM=1, together with the conformance cases and the test
+// files that use only the store in the process.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -18,7 +18,7 @@ import { PACKAGE, run, runScript } from './support.mjs';
 const skip = process.env['MEMDIR_WASM'] === '1' ? false : 'it is what make test-wasm runs';
 const path = '/memories/a.txt';
 
-/** Prints what many calls come to, without what is about time. */
+/** Prints the results of many calls, without times. */
 const CALLS = `
   import { Memory, copy, check, openStore } from 'memdir';
   const said = [];
@@ -158,7 +158,7 @@ test('every call comes to what it comes to with the binary', { skip }, async () 
   assert.equal(here!.length, there!.length);
 });
 
-/** Results without what differs from call to call: ids, times, and how long it took. */
+/** Results without the values that differ between calls: ids, times, durations. */
 function comparable(value: unknown, name?: string): unknown {
   if (value instanceof Date) {
     return 'a date';
@@ -224,7 +224,7 @@ test('a store of one’s own works if it answers at once', { skip }, async () =>
   await memory.create({ path, file_text: 'a\0b' });
   await memory.insert({ path, insert_line: 0, insert_text: 'first' });
   assert.equal(await memory.read(path), 'first\na\0b');
-  // The store counts milliseconds: only what was written in an earlier one is older than nothing.
+  // The store counts milliseconds, so only a write in an earlier one counts as unused with a limit of 0.
   await new Promise((resolve) => setTimeout(resolve, 5));
   assert.equal((await memory.expire(0, { dryRun: true })).length, 1);
   const encrypted = new Memory(new MapStore(), { encryptionKey: new Uint8Array(32) });

@@ -1,4 +1,4 @@
-// What is changed is told, whoever changes it, and whoever waits can stop.
+// Changes by any process are reported, and waiting callers can stop.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { MapStore } from './stores.mjs';
 import { runScript, temporary } from './support.mjs';
 
 const skip = process.env['MEMDIR_WASM'] === '1' && 'WebAssembly has the stores in the process';
-// Generous: it is reached only where somebody waits for ever.
+// Generous: it is reached only if a call waits forever.
 const SOON = 60_000;
 const pause = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis));
 const told = (changes: Change[]) => changes.map(({ kind, path }) => `${kind} ${path}`);
@@ -55,7 +55,7 @@ test('a loop that waits ends when the watch is closed or the signal is aborted',
   const stop = new AbortController();
   const watches = [memory.watch(), memory.watch({ signal: stop.signal })];
   for (const watch of watches) {
-    // It begins with this.
+    // This call waits until the watch has begun.
     assert.deepEqual(await watch.changes(0), []);
   }
   const all: Change[][] = [];

@@ -1,6 +1,6 @@
 /**
- * Where the binary for this machine is looked for, and what is said if it is nowhere. Where there is none for a machine, or
- * with `MEMDIR_WASM=1`, memdir runs as WebAssembly.
+ * Finds the binary for this machine, and makes the error message if there is none. On a platform without a binary, or with
+ * `MEMDIR_WASM=1`, memdir runs as WebAssembly.
  */
 
 import { existsSync, readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { webAssembly } from './web-assembly.js';
 /** The WebAssembly module, which is in the package and may be copied beside a bundle. */
 const WASM = 'memdir.wasm';
 
-/** The targets that there are packages for, in the words of Node and of napi-rs. */
+/** The targets with a published package, as Node and napi-rs name them. */
 const TARGETS = [
   'linux-x64-gnu',
   'linux-arm64-gnu',
@@ -31,8 +31,8 @@ const TARGETS = [
 /**
  * Loads the binary for this machine.
  *
- * @param places Where this code is, as files or their URLs. A bundler may say nothing, or where the code was
- *   before.
+ * @param places The locations of this code, as files or their URLs. A bundler may leave a location empty, or
+ *   give the one from before bundling.
  * @param installed Loads the package of a target that is installed beside this one.
  */
 export function loadBinary<Native>(
@@ -52,7 +52,7 @@ export function loadBinary<Native>(
       ...known.map((place) => () => loadFrom(place, `./memdir.${target}.node`)),
       () => installed?.(target),
       ...known.map((place) => () => loadFrom(place, `memdir-${target}`)),
-      // Package managers that install a package's dependencies for it alone, as pnpm does.
+      // Some package managers, such as pnpm, make dependencies visible only to the package that declares them.
       ...known.map((place) => () => loadFrom(memdirFrom(place), `memdir-${target}`)),
     ]) {
       try {
@@ -75,7 +75,7 @@ export function loadBinary<Native>(
   throw new Error(reason(targets[0]!, known, broken), { cause: broken ?? missing });
 }
 
-/** Whether the program asked for WebAssembly. Deno would ask its user before it shows a variable. */
+/** True if the program asked for WebAssembly. Deno asks its user before it reveals a variable. */
 function isWasmWanted(): boolean {
   const { Deno } = globalThis as { Deno?: { permissions: DenoPermissions } };
   const variable = 'MEMDIR_WASM';
@@ -89,7 +89,7 @@ interface DenoPermissions {
   querySync(asked: { name: 'env'; variable: string }): { state: string };
 }
 
-/** memdir as WebAssembly. */
+/** Loads memdir as WebAssembly. */
 function loadWasm(places: string[]): unknown {
   const file = wasmFrom(places);
   if (file === undefined) {
@@ -100,7 +100,7 @@ function loadWasm(places: string[]): unknown {
         'sources (npm run build:native in bindings-node) and lay it beside native.cjs in the package memdir.',
     );
   }
-  // One for all builds of the package, as a binary is loaded once: a store that one opens is a store for the other.
+  // One instance for all builds of the package, as a binary is loaded once: a store opened by one build works in the other.
   const loaded = ((globalThis as Loaded)[LOADED] ??= new Map());
   if (!loaded.has(file)) {
     loaded.set(file, instantiate(new webAssembly.Module(readFileSync(file))));
@@ -139,7 +139,7 @@ function loadFrom(place: string, specifier: string): unknown {
   return load(specifier);
 }
 
-/** Whether nothing was found, or the place is not one of files. */
+/** True if the file was not found, or the location is not a file. */
 function isNotThere(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'MODULE_NOT_FOUND' || code === 'ERR_INVALID_ARG_VALUE';
@@ -151,7 +151,7 @@ function memdirFrom(place: string): string {
   return load.resolve('memdir/package.json');
 }
 
-/** The targets that may run here, the likely one first. */
+/** The targets that may run on this machine, the most likely one first. */
 export function targetsHere(): string[] {
   const { platform, arch } = process;
   switch (platform) {
@@ -167,15 +167,15 @@ export function targetsHere(): string[] {
   }
 }
 
-/** Whether this is a system with musl. npm installs what fits; this decides where both are installed. */
+/** True if this system uses musl. npm installs only the fitting package; this decides if both are installed. */
 function isMusl(): boolean {
   const report = process.report as NodeJS.ProcessReport & { excludeNetwork?: boolean };
-  // Deno tells only with --allow-sys.
+  // Deno gives the report only with --allow-sys.
   if (!report || 'Deno' in globalThis) {
     return false;
   }
   const { excludeNetwork } = report;
-  // The names of this process's connections would be looked up, which may take seconds.
+  // Otherwise the report resolves the host names of this process's connections, which may take seconds.
   report.excludeNetwork = true;
   const { header } = report.getReport() as { header?: { glibcVersionRuntime?: string } };
   report.excludeNetwork = excludeNetwork ?? false;
@@ -203,7 +203,7 @@ function reason(target: string, places: string[], broken: unknown): string {
   );
 }
 
-/** Whether this code is still in its package. */
+/** True if this code is still in its package. */
 function isInPackage(place: string): boolean {
   try {
     return (loadFrom(place, './package.json') as { name?: unknown }).name === 'memdir';

@@ -8,9 +8,9 @@ import type { Names } from './named-options.js';
 /** The options of one call. */
 export interface CallOptions {
   /**
-   * Cancels the call, which then ends at once, also while a hook or a store of your own waits. If the command has not begun
-   * to write, it is not executed, and its reply says so. If a store of your own is writing, the reply says that the change may
-   * or may not have been saved. Any other store goes on to the end of what it has begun.
+   * Cancels the call. It then ends at once, even while a hook or your own store waits. If the command has not begun to write,
+   * it is not executed, and its reply says so. If your own store is writing, the reply says that the change may or may not
+   * have been saved. Any other store finishes a write that it has begun.
    */
   signal?: Signal | null | undefined;
 }
@@ -18,9 +18,9 @@ export interface CallOptions {
 /** The names of {@link CallOptions}. */
 export const CALL_OPTIONS: Names<CallOptions> = { signal: true };
 
-/** The part of an `AbortSignal` that is needed. */
+/** The part of an `AbortSignal` that memdir uses. */
 export interface Signal {
-  /** Whether it was aborted. */
+  /** True if it was aborted. */
   readonly aborted: boolean;
   /** Calls the listener when it is aborted. */
   addEventListener(type: 'abort', listener: () => void): void;
@@ -28,7 +28,7 @@ export interface Signal {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** `AbortSignal`, where the program's types know of it. */
+/** `AbortSignal`, if the program's types include it. */
 export type AnyAbortSignal = typeof globalThis extends {
   /** The class, with the type of its objects. */
   AbortSignal: { prototype: infer Known };
@@ -36,21 +36,20 @@ export type AnyAbortSignal = typeof globalThis extends {
   ? Known
   : Signal;
 
-/** The call that a hook, or a method of a store of your own, works for. */
+/** The call that a hook, or a method of your own store, works for. */
 export interface CallContext {
   /**
-   * The signal that the call was given. Pass it on to what may take long, such as `fetch` or a dialog: when it is aborted, the call
-   * no longer waits for you. It is never aborted if the call was given none, and for a step that must be made also if the call is
-   * cancelled.
+   * The signal of the call. Pass it on to slow operations, such as `fetch` or a dialog: when it is aborted, the call no longer
+   * waits for you. It is never aborted if the call has no signal, or for a step that must also run for a cancelled call.
    */
   readonly signal: AnyAbortSignal;
 }
 
-/** Makes a signal only if it is asked for. */
+/** Creates the signal only when it is read. */
 export class LazyContext implements CallContext {
   #signal: Signal | null | undefined;
 
-  /** The context of a call with this signal, or of one that nothing cancels. */
+  /** The context of a call with this signal, or of a call that cannot be cancelled. */
   constructor(signal: Signal | null | undefined) {
     this.#signal = signal;
   }
@@ -62,21 +61,21 @@ export class LazyContext implements CallContext {
   }
 }
 
-/** The signals of the calls that are under way, by the numbers of their cancellations. */
+/** The signals of the running calls, by the numbers of their cancellations. */
 const signals = new Map<number, Signal>();
 let lastNumber = 0;
 
-/** What a store is told of the call with this cancellation. */
+/** The context that a store gets for the call with this cancellation. */
 export function contextOf(number: number | null | undefined): CallContext {
   return contextWith(typeof number === 'number' ? signals.get(number) : undefined);
 }
 
-/** What a hook is told of a call with this signal. */
+/** The context that a hook gets for a call with this signal. */
 export function contextWith(signal: Signal | null | undefined): CallContext {
   return new LazyContext(signal);
 }
 
-/** Runs `work`, which the signal cancels. */
+/** Runs `work`, which the signal can cancel. */
 export async function cancelledWith<T>(
   signal: Signal | null | undefined,
   work: (cancellation?: Cancellation) => Promise<T>,
@@ -84,7 +83,7 @@ export async function cancelledWith<T>(
   if (!signal) {
     return work();
   }
-  // The native half has 32 bits for it. No call takes as long as four thousand million others.
+  // The native half has 32 bits for it. No call lasts while four thousand million others begin.
   lastNumber = (lastNumber + 1) >>> 0;
   const number = lastNumber;
   const cancellation = new native.Cancellation(number);
@@ -102,13 +101,13 @@ export async function cancelledWith<T>(
   }
 }
 
-/** What came of some work. */
+/** The result of finished work. */
 export interface Settled<T> {
   /** Its result. */
   settled: T;
 }
 
-/** What `work` comes to, unless the signal is aborted before: then `undefined`, and what comes of it later is not heard. */
+/** The result of `work`. If the signal is aborted first: `undefined`, and a later result or error is ignored. */
 export async function unlessAborted<T>(
   signal: Signal | null | undefined,
   work: () => T,
@@ -129,7 +128,7 @@ export async function unlessAborted<T>(
   }
 }
 
-/** Nothing, also if the promise is rejected later. */
+/** Returns nothing, and handles a later rejection of the promise. */
 function ignored(promise: Promise<unknown>): undefined {
   promise.catch(() => undefined);
   return undefined;

@@ -1,4 +1,4 @@
-/** Checking a whole store. */
+/** Verifies a whole store. */
 
 import type { Checked } from '../results.cjs';
 
@@ -7,9 +7,9 @@ import { openNative } from './places.js';
 import type { Places } from './places.js';
 
 /**
- * Checks a store and its history: inspects the store's structures, reads every file, reads every record of the
- * history and computes every version. Changes nothing. Others may use the store meanwhile. A store that fails in the
- * middle is a problem, too: what was found before is kept.
+ * Verifies a store and its history: inspects the store's structures, reads every file and every record of the
+ * history, and reconstructs every version. It changes nothing, and the store may be in use meanwhile. If the store
+ * fails midway, that is reported as one more problem, and the problems found before it are kept.
  *
  * @example
  * ```ts

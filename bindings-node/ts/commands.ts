@@ -2,7 +2,7 @@
  * The commands of Claude's memory tool. The types are assignable to and from those of
  * `@anthropic-ai/sdk`, but the SDK need not be installed.
  *
- * They say what a command should look like. A model's input is validated when it is executed.
+ * They describe a valid command. The model's input is validated at run time, when it is executed.
  */
 
 /** Shows a directory two levels deep, the numbered lines of a file, or an image. */
@@ -14,7 +14,7 @@ export interface ViewCommand {
   view_range?: Array<number>;
 }
 
-/** Makes a new file and its missing parents. */
+/** Creates a new file and its missing parents. */
 export interface CreateCommand {
   command: 'create';
   /** The file, from `/memories` on. */
@@ -28,7 +28,7 @@ export interface StrReplaceCommand {
   command: 'str_replace';
   /** The file, from `/memories` on. */
   path: string;
-  /** The text to replace, exactly as it stands in the file; it may span lines. */
+  /** The text to replace, exactly as it is in the file; it may span lines. */
   old_str: string;
   /** The new text; an empty one deletes. */
   new_str: string;

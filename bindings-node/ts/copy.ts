@@ -1,4 +1,4 @@
-/** Copying from store to store. */
+/** Copies everything from one store to another. */
 
 import type { Copied, CopyProgress } from '../results.cjs';
 
@@ -9,13 +9,14 @@ import type { MemoryOptions } from './options.js';
 import { openNative } from './places.js';
 import type { Places } from './places.js';
 
-/** How {@link copy} goes about it. */
+/** The options of {@link copy}. */
 export interface CopyOptions {
-  /** Whether files that have another content are replaced. Default false. */
+  /** Replaces files that have different content. Default false. */
   overwrite?: boolean | undefined;
   /**
-   * What a copied file survives: `full` loss of power, `relaxed` a crash of the process, which is
-   * faster for many small files. For a destination that is given by its address. Default `full`.
+   * The failure that a copied file survives: `full` a loss of power; `relaxed` only a crash of the
+   * process, which is faster for many small files. It applies to a destination that is given by its
+   * address. Default `full`.
    */
   durability?: MemoryOptions['durability'];
   /** Called before each file. If it returns `false` or throws, the copy ends there. */
@@ -28,20 +29,20 @@ const COPY_OPTIONS: Names<CopyOptions> = { overwrite: true, durability: true, on
 /**
  * Copies everything from one store into another: contents, times, hidden files, empty directories.
  *
- * Nothing is ever deleted. Both stores are compared first. A file that is there already with the same
- * content only gets its time. If one is there with another content, nothing is copied at all, unless
- * `overwrite` is true. What is written is read back and compared. After an interruption, the same call
- * does the rest.
+ * Nothing is ever deleted. The stores are compared first. For an existing file with the same content,
+ * only the time is set. If a file exists with different content, nothing at all is copied, unless
+ * `overwrite` is true. Everything that is written is read back and compared. After an interruption,
+ * the same call copies the rest.
  *
  * @example
  * ```ts
  * const { files } = await copy('./memory', 'sqlite:agent.db');
  * ```
  *
- * @param source The store to copy from, or its address; it has to be there, and is only read.
- * @param destination The store to copy to, or its address; a directory or database is made.
- * @throws {@link CopyError} if the destination holds something else or `onProgress` stopped the copy,
- *   {@link StoreError} if a store failed. What was copied before stays.
+ * @param source The store to copy from, or its address. It must exist, and is only read.
+ * @param destination The store to copy to, or its address. A directory or database is created.
+ * @throws {@link CopyError} if the destination has files with different content or `onProgress`
+ *   stopped the copy, {@link StoreError} if a store failed. Files that were copied before stay.
  */
 export async function copy(
   source: Places,

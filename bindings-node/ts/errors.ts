@@ -1,4 +1,7 @@
-/** The classes of errors that you can test with `instanceof`, and how the native half's become such. */
+/**
+ * The classes of errors that you can test with `instanceof`, and the conversion of the native half's
+ * errors to them.
+ */
 
 import type { Conflict, ErrorKind } from '../results.cjs';
 
@@ -8,7 +11,7 @@ import type { StoreErrorCode } from './store.js';
 /** A copy was refused or stopped. If it was refused, nothing was copied. */
 export class CopyError extends Error {
   override readonly name = 'CopyError';
-  /** The paths in the destination that hold something else; empty if the copy was stopped. */
+  /** The paths in the destination that have different content; empty if the copy was stopped. */
   readonly paths: readonly string[];
 
   /** The message is for you. */
@@ -41,9 +44,11 @@ export class HistoryError extends Error {
   override readonly name = 'HistoryError';
   /** The case. */
   readonly kind: HistoryErrorKind;
-  /** The paths in question, such as those of a conflict. */
+  /** The affected paths, such as those of a conflict. */
   readonly paths: readonly string[];
-  /** Of a `conflict`, for each path the later change, its actor and its time; otherwise empty. */
+  /**
+   * For a `conflict`: the later change of each path, with its actor and its time. Otherwise empty.
+   */
   readonly conflicts: readonly Conflict[];
 
   /** The message is for you. */
@@ -120,12 +125,14 @@ function ourError(error: unknown): unknown {
   return error;
 }
 
-/** An error of the store. The `cause` is what a store of your own threw, if that is why. */
+/**
+ * An error of the store. If your own store caused it, `cause` is the value that the store threw.
+ */
 export function storeError(code: StoreErrorCode, message: string, from: object): StoreError {
   return new StoreError(code, message, 'cause' in from ? { cause: from.cause } : undefined);
 }
 
-/** The properties by which the native half tells its errors apart. */
+/** The properties that distinguish the native half's errors. */
 interface NativeError extends Error {
   option?: string | null;
   code?: StoreErrorCode;

@@ -1,4 +1,7 @@
-/** What your own code does with the files of a memory: the types of those methods of `Memory`. */
+/**
+ * Types for your own code's access to the files of a memory: the options and results of those
+ * methods of `Memory`.
+ */
 
 import { CALL_OPTIONS } from './cancellation.js';
 import type { CallOptions } from './cancellation.js';
@@ -7,26 +10,26 @@ import type { Names } from './named-options.js';
 /** The options of `Memory.write`. */
 export interface WriteOptions extends CallOptions {
   /**
-   * Only writes if the file holds this text, which is what `read` returned before. Otherwise the call
-   * is refused, and nothing was changed. Default: `null`, writes in any case.
+   * Only writes if the file holds this text, which an earlier `read` returned. Otherwise the call is
+   * refused, and nothing is changed. Default: `null`, which writes in any case.
    */
   ifUnchanged?: string | null | undefined;
 }
 
 /** The options of `Memory.list`. */
 export interface ListOptions extends CallOptions {
-  /** How many levels deep; `null` for all. Default: 1. */
+  /** The number of levels; `null` for all. Default: 1. */
   depth?: number | null | undefined;
 }
 
 /** The options of `Memory.grep`. */
 export interface GrepOptions extends CallOptions {
   /**
-   * Whether the query is a regular expression, in the syntax of Rust's `regex-lite`: without
+   * Treats the query as a regular expression, in the syntax of Rust's `regex-lite`: without
    * look-around and back-references, in linear time. Default: `false`.
    */
   regex?: boolean | undefined;
-  /** Whether case makes no difference. Default: `false`. */
+  /** Ignores the case of letters. Default: `false`. */
   ignoreCase?: boolean | undefined;
   /** The file or directory to search. Default: `/memories`. */
   path?: string | undefined;
@@ -40,18 +43,18 @@ export interface FindSensitiveOptions extends CallOptions {
   limit?: number | undefined;
 }
 
-/** What `Memory.bootstrap` writes down. */
+/** The contents of the files that `Memory.bootstrap` creates. */
 export interface Project {
-  /** What the project is about, in a line or a paragraph. */
+  /** The subject of the project, in a line or a paragraph. */
   about: string;
   /** The features to build, one after the other. */
   features: readonly string[];
-  /** How the project is set up and started, such as a command. */
+  /** Instructions to set up and start the project, such as a command. */
   init?: string | undefined;
 }
 
 /**
- * Which model host a tool's definition is for:
+ * The model host that a tool's definition is for:
  *
  * - `json-schema`: `name`, `description`, and `parameters` in JSON Schema 2020-12.
  * - `openai`: a function tool of OpenAI's Responses API, strict.
@@ -69,9 +72,9 @@ export type ToolSchema = {
   type: 'object';
   /** The schemas of its fields. */
   properties: Record<string, Record<string, unknown>>;
-  /** The fields that have to be there. */
+  /** The required fields. */
   required: string[];
-  /** No other fields may be there. The dialect `gemini` does not know this word. */
+  /** No other fields are allowed. The dialect `gemini` does not support this keyword. */
   additionalProperties?: false;
 };
 
@@ -79,13 +82,13 @@ export type ToolSchema = {
 interface Definition {
   /** The name of the tool. */
   name: string;
-  /** What it does, for the model. */
+  /** The description for the model. */
   description: string;
   /** The schema of its input. */
   parameters: ToolSchema & { additionalProperties: false };
 }
 
-/** A function of OpenAI's. */
+/** A function of OpenAI's APIs. */
 interface Strict extends Definition {
   /** The model keeps to the schema. */
   strict: true;

@@ -1,4 +1,4 @@
-/** The history of a memory: the types of those methods of `Memory`, and what they take. */
+/** The history of a memory: the result and option types of the history methods of `Memory`. */
 
 import { isDate } from 'node:util/types';
 
@@ -7,11 +7,11 @@ import type { CallOptions } from './cancellation.js';
 import { ConfigError } from './errors.js';
 import type { Names } from './named-options.js';
 
-/** Which versions `Memory.history` returns. Without any of these: all. */
+/** The filters of `Memory.history`. Without any of these it returns all versions. */
 export interface HistoryQuery extends CallOptions {
-  /** At most so many. */
+  /** The most versions to return. */
   limit?: number | null | undefined;
-  /** Only versions before this one: the id of the last one of the page that was shown before. */
+  /** Only versions older than the one with this id: the last id of the previous page. */
   before?: string | null | undefined;
   /** Only versions that this actor made. */
   actor?: string | null | undefined;
@@ -23,7 +23,7 @@ export interface HistoryQuery extends CallOptions {
 
 /** The options of `Memory.restore`. */
 export interface RestoreOptions extends CallOptions {
-  /** Whether what was changed since is overwritten. Default: `false`, which is a conflict. */
+  /** Overwrites changes that were made since. Default: `false`, which makes them a conflict. */
   overwrite?: boolean | undefined;
 }
 
@@ -41,8 +41,8 @@ export interface UndoOptions extends RestoreAllOptions {
    */
   skipConflicts?: boolean | undefined;
   /**
-   * Keeps later changes of other lines: where a file was changed since, the lines of the undone change become what they
-   * were, if no later change touches them or a line beside them. Default: `false`.
+   * Keeps later changes of other lines. In a file that was changed since, only the lines of the undone change are
+   * reverted, if no later change touches them or an adjacent line. Default: `false`.
    */
   merge?: boolean | undefined;
 }
@@ -53,14 +53,14 @@ export interface RedactTextOptions extends CallOptions {
   regex?: boolean | undefined;
   /** Upper and lower case are the same, as for `grep`. Default: `false`. */
   ignoreCase?: boolean | undefined;
-  /** Only returns what would be done, and which files have the text now. Default: `false`. */
+  /** Returns what would be removed, and the current files that have the text. Default: `false`. */
   dryRun?: boolean | undefined;
 }
 
-/** What `Memory.undo` takes back. */
+/** The changes that `Memory.undo` undoes. */
 export type Undo =
   | {
-      /** The id of a change, or of a version, which stands for the whole change that made it. */
+      /** The id of a change, or of a version, which means the whole change that made it. */
       change: string;
       /** Not together with a change. */
       since?: null | undefined;
@@ -70,7 +70,7 @@ export type Undo =
   | {
       /** All changes that were made at this time or later. */
       since: Date;
-      /** Only those of this actor. Default: anybody's. */
+      /** Only changes of this actor. Default: changes of all actors. */
       actor?: string | null | undefined;
       /** Not together with `since`. */
       change?: null | undefined;
@@ -119,7 +119,7 @@ export function millis(name: string, date: unknown): number {
   return date.getTime();
 }
 
-/** As {@link millis}, for a date that may be left out. */
+/** As {@link millis}, for an optional date. */
 export function optionalMillis(name: string, date: unknown): number | null {
   return date === undefined || date === null ? null : millis(name, date);
 }

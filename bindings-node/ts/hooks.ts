@@ -1,8 +1,9 @@
 /**
  * Hooks: your own code before and after each command.
  *
- * They are called here and not by the core, so they may return promises: a call is begun, the hook
- * is called, and the call is finished (`PendingCall`). The core checks what a hook may change.
+ * They are called here and not by the core, so they may return promises: JavaScript begins a call,
+ * runs the hook, and then finishes the call (`PendingCall`). The core checks the changes that a
+ * hook makes.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -34,28 +35,28 @@ export type Changed = {
   [Command in MemoryCommand as Command['command']]: Readonly<Partial<Command>>;
 }[MemoryCommand['command']];
 
-/** What the hook `before` may know of a call, beside the command. */
+/** A call, as the hook `before` gets it: the actor, the session, the id of the tool use, and the diff. */
 export interface HookCall extends CallContext {
-  /** Who acts: that of `actingAs`, or the option `actor`; absent if there is none. */
+  /** The actor: that of `actingAs`, or the option `actor`; absent if there is no actor. */
   readonly actor?: string | undefined;
-  /** The session: each memory has its own, and each that `actingAs` makes. */
+  /** The id of the session. Each memory has its own, and so has each result of `actingAs`. */
   readonly session: string;
   /** The `id` of the `tool_use` block; absent if the input was not a whole block. */
   readonly toolUseId?: string | undefined;
   /**
-   * What the command would change, as a unified diff of the texts as they would be stored. Empty for a view. It reads the file,
-   * or lists the directory, and leaves no trace.
+   * The command's change as a unified diff of the texts as they would be stored. Empty for a view. It reads the file, or lists
+   * the directory, and does not count as a use of the file.
    *
-   * An approval holds for this diff: if what it is based on has changed when the command is executed, nothing is changed, and
-   * the model reads that it has to view the file again.
+   * An approval is valid only for this diff: if the file has changed by the time the command is executed, nothing is written,
+   * and the model reads that it has to view the file again.
    *
-   * It rejects with a `ToolError` if the command would be refused: let `before` throw it, and the command is refused in the same
-   * words. It rejects with a `StoreError` if the store failed.
+   * It rejects with a `ToolError` if the command would be refused: let `before` throw it, and the model reads the same refusal.
+   * It rejects with a `StoreError` if the store failed.
    */
   diff(): Promise<string>;
 }
 
-/** The call that `before` is asked about. */
+/** The implementation of {@link HookCall}. */
 class AskedCall extends LazyContext implements HookCall {
   readonly actor?: string;
   readonly session: string;
@@ -81,13 +82,12 @@ class AskedCall extends LazyContext implements HookCall {
 }
 
 /**
- * Called with each command before the store is touched. The command's paths are valid and
- * canonical. It returns nothing to allow the command, or an object with a new text. It throws a
- * {@link Deny} to deny the command. If it throws anything else, the command is not executed, and
- * the model reads only that it could not be checked.
+ * Called with each command before the store is touched. The command's paths are valid and canonical. Return nothing to allow
+ * the command, or an object with a new text. Throw a {@link Deny} to deny the command. If it throws anything else, the
+ * command is not executed, and the model reads only that it could not be checked.
  *
- * If the signal of the call is aborted meanwhile, the call ends at once, nothing was changed, and what this returns or throws
- * later is ignored. Pass `call.signal` on to what may take long.
+ * If the call's signal is aborted meanwhile, the call ends at once and nothing is changed. A later result or error of this
+ * hook is ignored. Pass `call.signal` on to slow operations.
  *
  * @example
  * ```ts
@@ -103,8 +103,8 @@ export type Before = (
 ) => Changed | null | undefined | void | Promise<Changed | null | undefined | void>;
 
 /**
- * Called after each call. The reply waits for it, unless the signal of the call is or becomes aborted: then the call ends at once,
- * with the reply that it has. An error in it becomes a process warning.
+ * Called after each call. The reply waits for it, unless the call's signal is aborted: then the call ends at once with the reply
+ * that it has. An error in it becomes a process warning.
  */
 export type After = (event: Event, call: CallContext) => unknown;
 
@@ -112,17 +112,17 @@ export type After = (event: Event, call: CallContext) => unknown;
 export interface Answered {
   /** A text, or an image's type and bytes. */
   content: Awaited<ReturnType<Engine['execute']>>['content'];
-  /** Whether the command failed. */
+  /** True if the command failed. */
   isError: boolean;
-  /** What kind of error it is, if it failed. */
+  /** The kind of error, if it failed. */
   kind?: string;
   /** The error of the store or the hook. */
   cause?: string;
   /** If it was the store: the code of its error. */
   code?: string;
-  /** Whether it was the hook. */
+  /** True if the hook failed. */
   hook?: true;
-  /** What it threw, or what a store of your own threw. */
+  /** The value that the hook, or your own store, threw. */
   thrown?: unknown;
 }
 
@@ -140,12 +140,12 @@ export class Hooks {
     this.#after = after;
   }
 
-  /** Whether one of these hooks issued this call: its commands run without hooks. */
+  /** True if one of these hooks issued this call: its commands run without hooks. */
   areRunning(): boolean {
     return running.getStore()?.has(this) ?? false;
   }
 
-  /** Executes the rest of a call. */
+  /** Runs the hooks of a call that has begun, and finishes it. */
   async carryOut(call: PendingCall, signal: Signal | null | undefined): Promise<Answered> {
     const { event, ...answered } = await this.#decided(call, signal);
     await unlessAborted(signal, () => this.#tell(event, signal));
@@ -183,7 +183,7 @@ export class Hooks {
       if (signal?.aborted) {
         return call.cancel();
       }
-      // By its name, because the CommonJS build and the ESM build have different classes.
+      // Compared by name, because the CommonJS build and the ESM build have different classes.
       if (thrown instanceof Error && thrown.name === 'Deny') {
         return call.deny(thrown.message);
       }

@@ -3,8 +3,9 @@
 import native from '../native.cjs';
 
 /**
- * The media type of a whole PNG or JPEG image. `null` for anything else, also for an image that is cut off, which
- * Anthropic's API refuses. A view shows a file as an image if this names one. Pixels are not decoded.
+ * The media type of a complete PNG or JPEG image, or `null` for anything else. A truncated image is also `null`,
+ * because Anthropic's API rejects it. A view shows a file as an image only if this returns a type. Pixels are not
+ * decoded.
  *
  * @example
  * ```ts

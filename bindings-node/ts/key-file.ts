@@ -5,8 +5,8 @@ import native from '../native.cjs';
 import { withOurErrors } from './errors.js';
 
 /**
- * The key in a file: 32 bytes for the option `encryptionKey`. If nothing is at `path`, a random key is generated, and the
- * file is made for it, which only its owner may read.
+ * Reads a key from a file: 32 bytes for the option `encryptionKey`. If `path` does not exist, it generates a random key
+ * and creates the file, which only its owner may read.
  *
  * If several threads or processes make the first call at the same time, all get the same key. The file is never
  * overwritten. Do not lose it: without it the memory cannot be read.

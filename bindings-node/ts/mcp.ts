@@ -24,16 +24,16 @@ export interface McpImage {
   mimeType: string;
 }
 
-/** The result of a tool: what `@modelcontextprotocol/sdk` calls a `CallToolResult`. */
+/** The result of a tool: the `CallToolResult` of `@modelcontextprotocol/sdk`. */
 export type McpResult = {
   /** The reply. */
   content: Array<McpText | McpImage>;
-  /** Whether the command failed. */
+  /** True if the command failed. */
   isError: boolean;
 };
 
 /**
- * A reply as the result of an MCP tool: with the image of a view, and with the flag of an error.
+ * A reply as the result of an MCP tool, with the image of a view and the error flag.
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-/** The engine: executes commands, without any SDK. */
+/** {@link Memory}: executes commands, without any SDK. */
 
 import type { Cancellation, Engine } from '../native.cjs';
 import type {
@@ -99,7 +99,7 @@ export interface EraseOptions extends CallOptions {
 /** The names of {@link EraseOptions}. */
 const ERASE_OPTIONS: Names<EraseOptions> = { dryRun: true, ...CALL_OPTIONS };
 
-/** What a memory has in common with those that {@link Memory.actingAs} makes of it. */
+/** The engine and hooks that a memory shares with its sessions from {@link Memory.actingAs}. */
 class Opened {
   constructor(
     readonly engine: Engine,
@@ -126,11 +126,11 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   /** Opens the directory `./memory`. */
   constructor();
   /**
-   * @param store A directory, which is made if it does not exist (the files are in its `memories`
-   *   directory, the layout of the SDK's own tool); `sqlite:agent.db` for an SQLite database;
-   *   `memory:` for a new store in this process; your own store; or several of these by their mount
-   *   points. `undefined` and `null` are refused, because they are settings that
-   *   are missing.
+   * @param store A directory; `sqlite:agent.db` for an SQLite database; `memory:` for a new store in
+   *   this process; your own store; or several of these by their mount points. A directory is created
+   *   if it does not exist, and its `memories` directory holds the files: this is the layout of the
+   *   SDK's own tool. `undefined` and `null` are rejected, because they usually come from a missing
+   *   setting.
    * @throws An error if the address or an option is wrong, or if the store cannot be opened.
    */
   constructor(store: Places, options?: Given);
@@ -147,11 +147,11 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * Executes one tool call: its `input`, or the JSON text of it. A whole `tool_use` block is
-   * understood, too.
+   * Executes one tool call. `input` is the call's `input`, its JSON text, or a whole `tool_use`
+   * block.
    *
-   * A model's mistake is a reply with `isError`, and so is a broken store, or a call that was
-   * cancelled (`call.signal`) before it began to write.
+   * A mistake by the model is returned as a reply with `isError`. So is a failure of the store, and
+   * a call that was cancelled (`call.signal`) before it began to write.
    */
   async execute(input: unknown, call?: CallOptions): Promise<Reply<Given>> {
     return reply<Given>(await this.#answer(input, undefined, call));
@@ -162,7 +162,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
     return orThrow(reply<Given>(await this.#answer(command, 'view', call)));
   }
 
-  /** Makes a new file and its missing parents. */
+  /** Creates a new file and its missing parents. */
   create(command: CommandFields<CreateCommand>, call?: CallOptions): Promise<string> {
     return this.#run('create', command, call);
   }
@@ -188,8 +188,8 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * Deletes everything below `/memories`. The model cannot call this. Resolves to a sentence that says
-   * so. With a history, all contents stay in the history; `erase` removes it, too.
+   * Deletes everything below `/memories`. The model cannot call this. Resolves to a confirmation
+   * sentence. With a history, all contents stay in the history; `erase` also removes the history.
    */
   async clear(call?: CallOptions): Promise<string> {
     const clear = (cancellation?: Cancellation) => this.#engine.clear(cancellation);
@@ -197,13 +197,13 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * Removes everything for good: files, directories, the whole history, and what killed processes left.
-   * The model cannot call this. It works whether or not the memory has the option `history`, is not
-   * recorded, and cannot be undone. Mounted stores that are read-only stay as they are.
+   * Removes everything permanently: files, directories, the whole history, and temporary files of killed
+   * processes. The model cannot call this. It works with and without the option `history`, is not
+   * recorded, and cannot be undone. Read-only mounts are left unchanged.
    *
-   * Afterwards the memory goes on as an empty one, also for other processes. If it fails or is killed, a
-   * second call does the rest. What memdir cannot reach stays: backups, and what a disk or a server keeps
-   * of deleted data.
+   * Afterwards the memory is empty and stays usable, also for other processes. If the call fails or is
+   * killed, a second call does the rest. memdir cannot remove backups, or the copies of deleted data that
+   * a disk or a server keeps.
    */
   erase(options: EraseOptions = {}): Promise<Erased> {
     return this.#ask(options, ERASE_OPTIONS, (engine, cancellation, { dryRun = false }) =>
@@ -212,12 +212,12 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * Removes the files that nobody used for `olderThan` milliseconds. The model cannot call this.
-   * Resolves to the files that were removed, or would be, in the order of the paths.
+   * Removes the files that were not used for `olderThan` milliseconds. The model cannot call this. Resolves to the
+   * removed files, sorted by path. With `dryRun` nothing is removed, and these are the files that would be.
    *
-   * A file is used when it is changed, and when it is viewed or renamed through a memory with
-   * `recordAccess`. These stay: directories, files that match `neverExpire`, files that no command
-   * may delete, and files that are used meanwhile. If the call is cancelled, files that are already removed stay removed.
+   * A change counts as a use of the file. A view or a rename counts only through a memory with `recordAccess`.
+   * Directories, files that match `neverExpire`, files that no command may delete, and files that are used during the
+   * call are kept. If the call is cancelled, files that are already removed stay removed.
    */
   async expire(olderThan: number, options: ExpireOptions = {}): Promise<Expired[]> {
     const { dryRun = false, onProgress, signal } = optionsOf(options, EXPIRE_OPTIONS);
@@ -230,11 +230,11 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * The text of a file, as it is: also what views hide (`sensitiveOnView`). The model cannot call
-   * this, and it does not count as a use of the file.
+   * The text of a file as it is stored, including text that views hide (`sensitiveOnView`). The model
+   * cannot call this, and it does not count as a use of the file.
    *
-   * The methods for your own code, from here on, call no hooks. They reject with the SDK's
-   * `ToolError` if they are refused, with a {@link StoreError} if the store is broken or the call was
+   * The methods from here on are for your own code and call no hooks. They reject with the SDK's
+   * `ToolError` if the call is refused, with a {@link StoreError} if the store fails or the call is
    * cancelled (`ECANCELED`), and with a `ConfigError` if an argument is wrong.
    */
   read(path: string, call?: CallOptions): Promise<string> {
@@ -243,7 +243,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
 
   /**
    * The text of a file as a model may see it: redacted if views are (`sensitiveOnView`), and without line
-   * numbers. It counts as a use of the file, as a view does. For giving a file to a model other than by
+   * numbers. Like a view, it counts as a use of the file. Use it to give a file to a model without
    * `view`.
    */
   readShown(path: string, call?: CallOptions): Promise<string> {
@@ -253,11 +253,11 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * Writes a file, which is made, with its parents, or replaced as a whole. With `ifUnchanged` it is
-   * only replaced if it holds that text.
+   * Writes a whole file: creates it with its parents, or replaces its content. With `ifUnchanged` it
+   * only replaces a file that holds that text.
    *
-   * The policies are those of the commands: patterns of paths, limits, sensitive text. For
-   * `staleGuard` it is somebody else's change: the model has to view the file again.
+   * The same policies apply as for commands: path patterns, limits, sensitive text. `staleGuard`
+   * treats it as a change by someone else, so the model has to view the file again.
    *
    * @example
    * ```ts
@@ -272,8 +272,8 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * The entries below a directory, in the order of their paths, without hidden ones and what is below
-   * them. Of a file: the file itself.
+   * The entries below a directory, sorted by path. Hidden entries, and everything below them, are
+   * left out. For a file, the list contains only the file itself.
    *
    * @example
    * ```ts
@@ -288,7 +288,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
     );
   }
 
-  /** Whether there is a file or a directory. */
+  /** True if a file or a directory exists at this path. */
   exists(path: string, call?: CallOptions): Promise<boolean> {
     return this.#ask(call, CALL_OPTIONS, (engine, cancellation) =>
       engine.exists(path, cancellation),
@@ -296,11 +296,11 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * The first matches in names of files and directories and in lines of files, in the order of the
-   * paths and lines. Hidden entries and files that are not text are left out. With `sensitiveOnView`
-   * the texts are searched as a view shows them.
+   * The first matches in names of files and directories and in lines of files, sorted by path and
+   * line. Hidden entries and files that are not text are left out. With `sensitiveOnView` it
+   * searches the texts as a view shows them.
    *
-   * It reads every file until it has enough.
+   * It reads files until it has enough matches.
    *
    * @example
    * ```ts
@@ -317,9 +317,9 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * Where the built-in rules and those of `sensitiveRules` find sensitive text, in names and lines, in the
-   * order of the paths and lines. The text itself is not returned. Whether commands may write such text
-   * does not matter here.
+   * The places where the built-in rules and those of `sensitiveRules` find sensitive text, in names and
+   * lines, sorted by path and line. The text itself is not returned. The option `sensitiveText` does not
+   * affect the result.
    */
   findSensitive(
     path: string = '/memories',
@@ -331,12 +331,11 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * Begins to watch files for changes by anybody: by this process, by other ones, and by what writes to
-   * the store directly. What this process changes is seen at once; for the rest it looks at the store
-   * again and again.
+   * Watches files for changes: by this process, by other processes, and by programs that write to the
+   * store directly. Changes by this process are reported at once; for all others it polls the store.
    *
-   * The watch keeps the store open until it is closed, which leaving the loop does. It begins on a thread:
-   * `await watch.changes(0)` waits until it has begun.
+   * The watch keeps the store open until it is closed; leaving the loop closes it. The watch starts in the
+   * background: `await watch.changes(0)` waits until it has started.
    *
    * @example
    * ```ts
@@ -352,15 +351,15 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
     return new Watch(begin, signal);
   }
 
-  /** How much the memory holds: files, bytes, the largest file, the oldest one. */
+  /** Statistics about the memory: number of files, bytes, the largest file, the oldest one. */
   stats(call?: CallOptions): Promise<Stats> {
     return this.#ask(call, CALL_OPTIONS, (engine, cancellation) => engine.stats(cancellation));
   }
 
   /**
    * A table of contents for a system prompt, in at most `maxChars` characters: a line for each file
-   * with its path, its size, and its first line. Files that match `neverExpire` come first, then what
-   * was written last. If not all files fit, the last line says how many are left out.
+   * with its path, its size, and its first line. Files that match `neverExpire` come first, then the
+   * most recently written ones. If not all files fit, the last line says how many are left out.
    */
   index(maxChars: number = 2000, call?: CallOptions): Promise<string> {
     return this.#ask(call, CALL_OPTIONS, (engine, cancellation) =>
@@ -369,9 +368,9 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * Lays out the files with which a project of several sessions begins: `progress.md`, `features.md`
-   * and `init.md`. A file that is there already stays as it is. Resolves to the paths of those that
-   * were made. If a policy forbids one, those that were made stay.
+   * Creates the files with which a project of several sessions begins: `progress.md`, `features.md`
+   * and `init.md`. Existing files are left unchanged. Resolves to the paths of the files that were
+   * created. If a policy forbids one, the files created before it stay.
    *
    * @example
    * ```ts
@@ -385,26 +384,27 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   bootstrap(project: Project, call?: CallOptions): Promise<string[]> {
     return this.#ask(call, CALL_OPTIONS, async (engine, cancellation) => {
       const { about, features, init = '' } = optionsOf(project, PROJECT, 'project');
-      // What is missing is refused there.
+      // The native half rejects missing values.
       return engine.bootstrap(about as string, features as string[], init, cancellation);
     });
   }
 
   /**
    * Makes `staleGuard` refuse edits of every file that the model has seen, until it views the file again.
-   * Call it when the conversation was compacted, of which the guard cannot know. Not after context
-   * editing that spares the memory's results.
+   * Call it after the conversation was compacted, because the guard cannot detect that. It is not needed
+   * after context editing that keeps the memory tool's results.
    */
   forgetViews(): void {
     this.#engine.forgetViews();
   }
 
   /**
-   * One tool named `memory`, for a model host that does not know Anthropic's tool. Give what the model
-   * sends to {@link execute}. If the memory is read-only, its only command is `view`.
+   * One tool named `memory`, for a model host without built-in support for Anthropic's tool. Pass the
+   * model's input to {@link execute}. If the memory is read-only, its only command is `view`.
    *
-   * No schema language says which fields belong to which command, so it also admits calls that lack a
-   * field; they are refused with a sentence. {@link toolDefinitions} is exact.
+   * No schema language can tie fields to a command, so the schema also admits calls that lack a field.
+   * They are refused with an explanation for the model. The schemas of {@link toolDefinitions} are
+   * exact.
    */
   toolDefinition<D extends Dialect = 'json-schema'>(dialect?: D): ToolDefinition<D> {
     const json = withOurErrors(() => this.#engine.toolDefinition(dialect ?? 'json-schema'));
@@ -412,8 +412,8 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * A tool for each command, named `prefix` and the command's name. If the memory is read-only, only
-   * `view`. Give a call of one to {@link execute} with the command's name.
+   * One tool for each command, named `prefix` plus the command's name. If the memory is read-only,
+   * only `view`. Pass the model's input to {@link execute} together with the command's name.
    *
    * @example
    * ```ts
@@ -435,9 +435,9 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * A session of the same memory, for a conversation of its own: its changes are recorded as this
-   * actor's, such as an agent or a user, and with `staleGuard` only what it was shown itself counts.
-   * Everything else is shared. It replaces the option `actor`. Never take it from a model's input.
+   * A session of the same memory, for one conversation. Its changes are recorded under this actor,
+   * such as an agent or a user, and its `staleGuard` counts only its own views. Everything else is
+   * shared. `actor` replaces the option `actor`. Never take it from a model's input.
    */
   actingAs(actor: string): Memory<Given> {
     const engine = withOurErrors(() => this.#engine.actingAs(actor));
@@ -445,11 +445,12 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * The versions of a file, or of all below a directory, newest first; without a path, of everything.
-   * The path may be one that is not there any more.
+   * The versions of a file, or of everything below a directory, newest first; without a path, of the
+   * whole memory. The path may be one that no longer exists.
    *
-   * The methods about the history, from here on, are for your own code and need the option `history`.
-   * They reject with a {@link HistoryError}, whose `kind` is the case; otherwise as {@link read}.
+   * The methods from here on are about the history. They are for your own code and need the option
+   * `history`. They reject with a {@link HistoryError}, whose `kind` names the case, and with the
+   * same errors as {@link read}.
    *
    * @example
    * ```ts
@@ -467,11 +468,11 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * The whole id of the version or of the change that a person means by a part of it: its beginning or its
-   * end, at least 6 digits. Dashes and the case of letters do not matter.
+   * Completes the id of a version or a change from a part of it: its beginning or its end, at least 6
+   * digits. Dashes and the case of letters do not matter.
    *
-   * It rejects with the kind `ambiguous` if several have this part, `unknown` if none has it, and `no_id` if
-   * it is no part of an id.
+   * It rejects with the kind `ambiguous` if several ids match, `unknown` if no id matches, and `no_id` if
+   * the text cannot be part of an id.
    *
    * @example
    * ```ts
@@ -485,8 +486,8 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * The history as a stream for `git fast-import`, as a whole: a commit for each change, with its actor as
-   * the author, on the branch `main`. The same history always gives the same commits. A content that was
+   * The whole history as a stream for `git fast-import`: one commit for each change, with its actor as the
+   * author, on the branch `main`. The same history always gives the same commits. A content that was
    * removed from the history is replaced by a text that says so.
    *
    * @example
@@ -501,8 +502,9 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * The first names and lines that are in the history, and that the files do not have any more: newest
-   * first, each with the newest version that has it. `path` is what is or was there, and below it.
+   * The first matches in names and lines that the history has and the current files no longer have:
+   * newest first, each with the newest version that has it. `path` limits the search to one path and
+   * everything below it, whether it still exists or not.
    *
    * @example
    * ```ts
@@ -519,9 +521,9 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * The files that there were at a time, in the order of their paths. What was done within its millisecond
-   * belongs to it. A file that nobody changed since the history is kept is among them as it is now, if it
-   * was last written before that time.
+   * The files that existed at a time, sorted by path, including changes within that millisecond. A file
+   * that was not changed since recording began is included with its current content, if it was last
+   * written before that time.
    */
   filesAt(at: Date, call?: CallOptions): Promise<PastFile[]> {
     return this.#ask(call, CALL_OPTIONS, async (engine, cancellation) =>
@@ -529,7 +531,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
     );
   }
 
-  /** What a file held at a time, as for {@link filesAt}; `null` if there was no file. */
+  /** The content of a file at a time, as for {@link filesAt}; `null` if there was no file. */
   readAt(path: string, at: Date, call?: CallOptions): Promise<Uint8Array | null> {
     return this.#ask(call, CALL_OPTIONS, async (engine, cancellation) =>
       engine.readAt(path, millis('at', at), cancellation),
@@ -537,10 +539,10 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * For each line of a file as it is now, the version that brought it, its actor and its time. A line that was removed
-   * and brought back is of the version that brought it back. It stays what it is when its file is renamed.
+   * For each line of a file's current content, the version that added it, its actor and its time. If a line was
+   * removed and added again, the later version counts. Renaming the file does not change the result.
    *
-   * It rejects with the kind `no_file` if no file is there, and `not_text` if it is not UTF-8.
+   * It rejects with the kind `no_file` if there is no file, and `not_text` if it is not UTF-8.
    *
    * @example
    * ```ts
@@ -570,8 +572,8 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * A unified diff from one version to another. Without another: what the change of the version did to
-   * the file. Empty if nothing differs.
+   * A unified diff from version `id` to version `other`. Without `other`, it shows the change that
+   * made the version. Empty if the versions do not differ.
    */
   diff(id: string, other?: string | null, call?: CallOptions): Promise<string> {
     return this.#ask(call, CALL_OPTIONS, (engine, cancellation) =>
@@ -580,10 +582,10 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * Writes the content of a version back, as a new version. A deleted file is made again where it was.
-   * With the id of a change, all files of that change are brought back.
+   * Writes the content of a version back, as a new version. A deleted file is created again at its old
+   * path. With the id of a change, all files of that change are restored.
    *
-   * With `overwrite` also over what was changed since, which is otherwise a conflict. Policies do not
+   * If a file was changed since, that is a conflict, unless `overwrite` is true. Policies do not
    * apply.
    */
   restore(id: string, options: RestoreOptions = {}): Promise<Restored> {
@@ -593,9 +595,9 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * Takes back a change, or all changes since a time: every file that they changed becomes what it was
-   * before. Where later changes depend on them it is a conflict, whose `conflicts` name the later changes,
-   * and nothing is changed, unless the options say otherwise.
+   * Undoes a change, or all changes since a time: every file that they changed returns to its previous
+   * content. If later changes depend on them, that is a conflict, whose `conflicts` name the later
+   * changes. Nothing is changed then, unless the options say otherwise.
    *
    * @example
    * ```ts
@@ -614,8 +616,9 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * Makes every file what it was at a time, whatever was changed since. A `Date` has whole milliseconds:
-   * all that was done within this one is kept. Files of which the history knows nothing stay.
+   * Restores every file to its state at a time: all later changes are reverted. A `Date` has whole
+   * milliseconds: changes within that millisecond are kept. Files that the history does not know are
+   * left unchanged.
    */
   restoreAll(at: Date, options: RestoreAllOptions = {}): Promise<Restored> {
     return this.#ask(options, RESTORE_ALL_OPTIONS, async (engine, cancellation, given) =>
@@ -624,9 +627,9 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * Removes the content of a version from the history for good, wherever the history has it; with the id
-   * of a change, the contents of all its versions. The version stays, with the reason. Resolves to the
-   * id of the change, or to `null` if nothing was left to remove.
+   * Permanently removes the content of a version from the history, wherever the history has it; with the
+   * id of a change, the contents of all its versions. The version stays, with the reason. Resolves to
+   * the id of the change, or to `null` if nothing was left to remove.
    */
   redact(id: string, reason: string, call?: CallOptions): Promise<string | null> {
     return this.#ask(call, CALL_OPTIONS, (engine, cancellation) =>
@@ -635,10 +638,11 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * Removes every content with a text from the history for good, as `redact` does, in whatever version of
-   * whatever file: a text anywhere in the content, a regular expression in a line. The text goes from names as
-   * well, unless a file or directory has them now; names of actors stay. It computes every content. If files have
-   * the text now, it rejects with a `HistoryError` of the kind `is_current`, with their paths.
+   * Permanently removes every content that contains a text from the history, as `redact` does, in all versions of
+   * all files. The text is matched anywhere in the content; a regular expression is matched in each line. It is
+   * also removed from names, unless a current file or directory has that name; names of actors stay. The call
+   * reads every content in the history. If current files have the text, it rejects with a `HistoryError` of the
+   * kind `is_current`, with their paths.
    */
   redactText(
     query: string,
@@ -652,8 +656,8 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * Removes the versions that the options keep no longer, and resolves to how many records of changes
-   * that were. It is also done now and then after a change.
+   * Removes the versions that the retention options no longer keep, and resolves to the number of
+   * removed change records. A memory also does this from time to time after a change.
    */
   trimHistory(call?: CallOptions): Promise<number> {
     return this.#ask(call, CALL_OPTIONS, (engine, cancellation) =>
@@ -681,7 +685,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
 
   async #run(name: string, fields: unknown, call?: CallOptions): Promise<string> {
     const shown = await orThrow(reply(await this.#answer(fields, name, call)));
-    // Only a view returns anything but text.
+    // Only a view can return an image.
     return shown as string;
   }
 

@@ -1,4 +1,7 @@
-/** The options of a call: an object of which memdir knows every name. A misspelt one would otherwise do without it. */
+/**
+ * Validates the options of a call: an object whose property names must all be known. Without it, a misspelt option
+ * would be ignored silently.
+ */
 
 import { inspect } from 'node:util';
 
@@ -10,10 +13,10 @@ import { ConfigError } from './errors.js';
 export type Names<Options extends object> = { readonly [Name in keyof Options]-?: true };
 
 /**
- * The options that are given, or none. Only own properties count, and `undefined` counts as absent, as for the options of a
- * memory.
+ * The given options, or an empty object. Only own properties count, and `undefined` counts as absent, as for the options of
+ * a memory.
  *
- * @throws {@link ConfigError} for an option that is not among the names, or if it is no object.
+ * @throws {@link ConfigError} for an option whose name is unknown, or if it is not an object.
  */
 export function optionsOf<Options extends object>(
   given: Options | null | undefined,
@@ -32,7 +35,10 @@ export function optionsOf<Options extends object>(
   return given;
 }
 
-/** Checks that it is an object of options. A signal has none, and is itself one. */
+/**
+ * Checks that it is an object of options. A signal is rejected: it has no options, and was probably
+ * passed without `{ signal }`.
+ */
 export function assertObject(given: unknown, argument: string = 'options'): void {
   const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
   if (!isObject || ('aborted' in given && 'addEventListener' in given)) {

@@ -6,16 +6,16 @@ import type { Namespace } from '../results.cjs';
 import { withOurErrorsAsync } from './errors.js';
 
 /**
- * The memories in a PostgreSQL database, or below a prefix of object storage: those that hold something, sorted by their
- * names. Each opens with its name as the option `namespace`.
+ * The memories in a PostgreSQL database, or below a prefix of object storage, that are not empty, sorted by name. To
+ * open one, pass its name as the option `namespace`.
  *
- * In PostgreSQL row-level security limits them to those that the user may see. In object storage a directory of a memory
- * that is at the prefix itself looks like a namespace. Of an encrypted memory with encrypted names, the history counts
- * among the files.
+ * In PostgreSQL, row-level security limits the list to memories that the database user may see. In object storage, if a
+ * memory is at the prefix itself, its directories look like namespaces. For an encrypted memory with encrypted names,
+ * the file count includes the history.
  *
  * @param address The address of the database or the prefix.
- * @throws {@link ConfigError} if the address is wrong, or that of another store, which is one memory;
- *   {@link StoreError} if the store cannot be reached, or failed.
+ * @throws {@link ConfigError} if the address is wrong or belongs to a store that holds only one
+ *   memory; {@link StoreError} if the store cannot be reached, or failed.
  */
 export async function namespaces(address: string): Promise<Namespace[]> {
   return withOurErrorsAsync(async () => native.namespaces(address));

@@ -6,7 +6,7 @@
 
 import type { ImageBlock, Reply } from './reply.js';
 
-/** An image in an output: what `@openai/agents` calls a `ToolOutputImage`. */
+/** An image in an output: the `ToolOutputImage` of `@openai/agents`. */
 export interface ToolOutputImage {
   /** The kind of output. */
   type: 'image';
@@ -15,8 +15,8 @@ export interface ToolOutputImage {
 }
 
 /**
- * A reply as the output of a tool: the text, also of an error, as the API has no flag for errors; or
- * the image of a view.
+ * A reply as the output of a tool: its text, or the image of a view. An error is also returned as
+ * text, because the API has no flag for errors.
  *
  * @example
  * ```ts

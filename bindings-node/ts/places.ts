@@ -1,4 +1,4 @@
-/** What a memory is opened on: an address, a store, or several of them mounted into one tree. */
+/** The places that a memory can be opened on: an address, a store, or several of them mounted into one tree. */
 
 import { inspect } from 'node:util';
 
@@ -11,7 +11,7 @@ import type { MemoryOptions } from './options.js';
 import { assertStore, optionalMembers, serve } from './store.js';
 import type { Store } from './store.js';
 
-/** A store to be viewed and not changed; {@link readOnly} makes it. */
+/** A store that can be viewed but not changed. {@link readOnly} creates it. */
 export class ReadOnly {
   /** The store, or its address. */
   readonly store: string | Store;
@@ -24,21 +24,21 @@ export class ReadOnly {
 }
 
 /**
- * What is a store, or names one: a directory such as `./memory`; `dir:./notes` for the files of
- * that very directory; `sqlite:agent.db`; `memory:`; a store of your own; any of these read-only.
+ * A store, or the address of one: a directory such as `./memory`; `dir:./notes` for the files of
+ * exactly that directory; `sqlite:agent.db`; `memory:`; your own store; any of these read-only.
  */
 export type Place = string | Store | ReadOnly;
 
 /**
- * A place, or several by the paths where they are mounted, of which one is `/memories`. Below that a
- * path without a scheme is that very directory: the files that are in `./docs` are then in
- * `/memories/handbook`.
+ * A place, or several by the paths where they are mounted. One of these paths must be `/memories`.
+ * For the others, a path without a scheme is that directory itself: with `./docs` at
+ * `/memories/handbook`, the files of `./docs` are in `/memories/handbook`.
  */
 export type Places = Place | { readonly [path: `/memories${string}`]: Place };
 
 /**
- * Says that a store is to be viewed and not changed. A directory or database has to be there;
- * nothing is made or changed in it.
+ * Marks a store as read-only: it can be viewed but not changed. A directory or database must exist;
+ * nothing is created or changed in it.
  *
  * @example
  * ```ts
@@ -49,7 +49,7 @@ export function readOnly(store: string | Store): ReadOnly {
   return new ReadOnly(store);
 }
 
-/** The engine on whatever was given. */
+/** The engine on the given place or places. */
 export function openEngine(places: Places, options?: MemoryOptions): Engine {
   return withOurErrors(() => engine(places, options));
 }
@@ -73,13 +73,15 @@ function engine(places: Places, options?: MemoryOptions): Engine {
 }
 
 /**
- * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it is not
- * there, `sqlite:agent.db` for an SQLite database, `memory:` for a new one in this process, or
- * several stores, also of your own, that are mounted into one tree.
+ * Opens one of memdir's own stores, or several stores mounted into one tree.
+ *
+ * It accepts a directory such as `./memory`, which is created if it does not exist, `sqlite:agent.db`
+ * for an SQLite database, and `memory:` for a new store in this process. Mounts may include your own
+ * stores.
  *
  * Share it between memories, write to it directly, or build on it. Opening is synchronous: do it once,
- * at the start. It takes the options of a store (durability, locks, namespace, limits, encryption); the
- * others have no effect here.
+ * at the start. Only the options of a store apply (durability, locks, namespace, limits, encryption);
+ * the others have no effect here.
  *
  * @throws {@link ConfigError} if the address or an option is wrong, {@link StoreError} if the store
  *   cannot be opened.
@@ -88,7 +90,7 @@ export function openStore(places: Exclude<Places, Store>, given?: MemoryOptions)
   return openNative(places, withoutHooks(given)[0]);
 }
 
-/** Any store as one of the core's. */
+/** Any place as a store of the core. */
 export function openNative(places: Places, options?: MemoryOptions): NativeStore {
   return withOurErrors(() => store(places, options));
 }
@@ -116,7 +118,7 @@ function store(places: Places, options?: MemoryOptions): NativeStore {
  * Resolves to the number of files that were encrypted.
  *
  * The store can be in use meanwhile: both keys open it until the end. If the call is interrupted, both
- * keys stay, and the next call continues.
+ * keys stay valid, and the next call continues.
  *
  * @param address The store's address.
  * @param oldKey The present key, and `newKey` the new one: in the forms of `encryptionKey`.
@@ -152,8 +154,8 @@ function add(mounts: Mounts, path: string, place: Place, readOnly: boolean): voi
 }
 
 /**
- * Refuses what is no place at all. An address that is missing, such as an environment variable that is not set, is not the
- * default one: all whose address is missing would share it.
+ * Rejects values that are not a place. A missing address, such as an unset environment variable, does not select the
+ * default directory: all users without an address would share it.
  */
 function assertGiven(place: unknown): void {
   const isPlace = typeof place === 'string' || typeof place === 'function';
@@ -164,7 +166,7 @@ function assertGiven(place: unknown): void {
   }
 }
 
-/** Whether it is an object of paths, which no method of a store's is named like. */
+/** True if it is an object of mounts: each of its keys is a path, and no method of a store has such a name. */
 function areMounts(places: object): places is Exclude<Places, Place> {
   const paths = Object.keys(places);
   return paths.length > 0 && paths.every((path) => path.startsWith('/'));

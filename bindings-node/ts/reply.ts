@@ -1,4 +1,4 @@
-/** The answer to a call: its types, and how the native half's answer becomes one. */
+/** The answer to a call: its types, and the conversion from the native half's answer. */
 
 import type { ErrorKind } from '../results.cjs';
 
@@ -25,8 +25,8 @@ export interface TextOnly {
 }
 
 /**
- * What a memory with these options shows: text, or an array with an image block for the view of an
- * image. With `maxImageBytes: null` it is always text.
+ * The content that a memory with these options shows: text, or an array with an image block for the
+ * view of an image. With `maxImageBytes: null` it is always text.
  */
 export type Shown<Given extends MemoryOptions = MemoryOptions> = Given extends TextOnly
   ? string
@@ -39,13 +39,14 @@ export interface Reply<Given extends MemoryOptions = MemoryOptions> {
    * as the content of a `tool_result`.
    */
   content: Shown<Given>;
-  /** Whether the command failed: the `is_error` of the `tool_result`. */
+  /** True if the command failed: the `is_error` of the `tool_result`. */
   isError: boolean;
-  /** What kind of error it is; absent if there is none. */
+  /** The kind of error; absent if there is no error. */
   kind?: ErrorKind;
   /**
    * The error, if the store itself or the hook `before` failed, or if the call was cancelled (`ECANCELED`). Its own `cause`
-   * is what your store or your hook threw. It is for your log and not for the model, because it may name paths and hosts.
+   * is the value that your store or your hook threw. Write it to your log and do not show it to the model, because it may
+   * name paths and hosts.
    */
   cause?: StoreError | HookError;
 }
@@ -58,11 +59,11 @@ export async function orThrow<G extends MemoryOptions>(reply: Reply<G>): Promise
   return reply.content;
 }
 
-/** The reply from what the native half answered. */
+/** Converts the native half's answer to a reply. */
 export function reply<G extends MemoryOptions>(answered: Answered): Reply<G> {
   const { content: shown, isError, cause, code, hook, thrown } = answered;
   const kind = answered.kind as ErrorKind | undefined;
-  // With the options for text only, no image comes.
+  // With the options for text only, the native half never returns an image.
   const content = (typeof shown === 'string' ? shown : image(shown)) as Shown<G>;
   if (kind === undefined) {
     return { content, isError };

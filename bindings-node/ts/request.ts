@@ -1,4 +1,7 @@
-/** What a request to the Messages API carries beside the memory. Nothing here needs the SDK. */
+/**
+ * Parts of a request to the Messages API that belong to an agent with a memory. Nothing here needs
+ * the SDK.
+ */
 
 import native from '../native.cjs';
 
@@ -14,18 +17,24 @@ export const COMPACTION_BETA = 'compact-2026-01-12';
 
 /** The options of {@link contextManagement}. */
 export interface ContextManagementOptions {
-  /** At how many input tokens tool results are cleared; `null` clears none. Default: 100,000. */
+  /**
+   * The number of input tokens at which old tool results are cleared; `null` never clears them.
+   * Default: 100,000.
+   */
   clearAt?: number | null | undefined;
-  /** How many of the last tool uses are kept. Default: 3. */
+  /** The number of recent tool uses that are kept. Default: 3. */
   keep?: number | undefined;
   /**
-   * The fewest tokens that must be cleared, or nothing is: a cleared conversation is cached anew.
-   * Default: `null`, any number.
+   * The fewest tokens to clear. If fewer could be cleared, nothing is, because clearing invalidates
+   * the prompt cache. Default: `null`, any number.
    */
   clearAtLeast?: number | null | undefined;
   /** Further tools whose results are never cleared. Default: none. */
   excludeTools?: readonly string[] | undefined;
-  /** At how many input tokens the conversation is summarised; `null` never does. Default: `null`. */
+  /**
+   * The number of input tokens at which the conversation is summarised; `null` never does it.
+   * Default: `null`.
+   */
   compactAt?: number | null | undefined;
 }
 
@@ -42,13 +51,13 @@ const OPTIONS: Names<ContextManagementOptions> = {
 export interface ClearToolUses {
   /** The kind of edit. */
   type: 'clear_tool_uses_20250919';
-  /** At how many input tokens it happens. */
+  /** The number of input tokens that triggers it. */
   trigger: { type: 'input_tokens'; value: number };
-  /** How many of the last tool uses are kept. */
+  /** The number of recent tool uses that are kept. */
   keep: { type: 'tool_uses'; value: number };
   /** The tools whose results are never cleared. */
   exclude_tools: string[];
-  /** The fewest tokens that must be cleared, or nothing is. */
+  /** The fewest tokens to clear. If fewer could be cleared, nothing is. */
   clear_at_least?: { type: 'input_tokens'; value: number };
 }
 
@@ -56,11 +65,11 @@ export interface ClearToolUses {
 export interface Compact {
   /** The kind of edit. */
   type: 'compact_20260112';
-  /** At how many input tokens it happens. */
+  /** The number of input tokens that triggers it. */
   trigger: { type: 'input_tokens'; value: number };
 }
 
-/** What {@link contextManagement} returns: the `context_management` of a request. */
+/** The result of {@link contextManagement}: the `context_management` of a request. */
 export interface ContextManagement {
   /** The edits, in the order in which the API applies them. */
   edits: (ClearToolUses | Compact)[];
@@ -69,14 +78,14 @@ export interface ContextManagement {
 /**
  * The `context_management` of a request, for an agent with a memory.
  *
- * When a conversation grows, the API clears old tool results from it, but none of the memory tool's:
- * what the model has noted stays in its sight. Shortly before, Claude is warned and can save what
- * matters. With `compactAt`, the API also summarises the conversation.
+ * When a conversation grows, the API clears old tool results from it. The memory tool's results are
+ * excluded, so the model keeps seeing its notes. Claude is warned shortly before and can save
+ * important facts. With `compactAt`, the API also summarises the conversation.
  *
  * The request needs `betas: [CONTEXT_MANAGEMENT_BETA]`, and `COMPACTION_BETA` with `compactAt`.
  *
- * The stale guard does not know of a compaction: call `forgetViews` of the memory when the content of
- * a response has a block of the type `compaction`.
+ * The stale guard cannot detect a compaction: call the memory's `forgetViews` when the content of a
+ * response has a block of the type `compaction`.
  *
  * @example
  * ```ts

@@ -19,10 +19,7 @@ export interface Entry {
    * the microsecond. Absent for a directory, or if the store keeps no times.
    */
   modified?: number | undefined;
-  /**
-   * The last recorded access of a file, likewise. Also absent if the store keeps it, but not in its
-   * listings.
-   */
+  /** The last recorded access of a file, likewise. Also absent if the store does not include it in its listings. */
   accessed?: number | undefined;
 }
 
@@ -30,17 +27,18 @@ export interface Entry {
 export type Edit = (content: Uint8Array) => Uint8Array | null | undefined;
 
 /**
- * A place that keeps files and directories under `/memories`: implement it to keep memories
- * wherever you like. Every method may return a promise.
+ * A place that keeps files and directories under `/memories`. Implement it to keep memories in a storage system of your own. Every
+ * method may return a promise.
  *
- * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method either
- * succeeds completely, or throws and changes nothing. Throw an error with the `code` that Node's
- * `fs` uses, such as a {@link StoreError}. Any other error means that the store is broken, and the
- * model reads only that the memory is out of reach. You find it as the `cause` of the reply's `cause`.
+ * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method either succeeds completely, or throws and
+ * changes nothing. Throw an error with the `code` that Node's `fs` uses, such as a {@link StoreError}. Any other error means that the
+ * store is broken, and the model reads only that the memory is out of reach. You find that error as the `cause` of the reply's
+ * `cause`.
  *
- * The last argument of each method is the call that it works for, with its signal. A call that is cancelled does not wait for the
- * store: a read ends at once, and of a write the reply says that it may or may not have been saved. A store that passes the signal on
- * (to `fetch`, to a driver) also ends its own work early, and may throw what that throws. `edit` of a cancelled call returns `null`.
+ * The last argument of each method is the call that it works for, with its signal. A cancelled call does not wait for the store: a
+ * read ends at once, and the reply to a write says that the change may or may not have been saved. A store that passes the signal on
+ * (to `fetch`, to a driver) also ends its own work early, and may throw the resulting error. In a cancelled call `edit` returns
+ * `null`.
  */
 export interface Store {
   /** The whole content of a file. Throws `ENOENT`, `EISDIR`. */
@@ -77,9 +75,9 @@ export interface Store {
   ): void | Promise<void>;
 
   /**
-   * Changes a file: reads it, calls `edit` with the content, and writes the result, while no other
-   * writer can come between. If one did, the store calls `edit` again with the newer content; the
-   * last call counts. Throws `ENOENT`, `EISDIR`.
+   * Changes a file atomically: reads it, calls `edit` with the content, and writes the result,
+   * without another writer in between. If there was one, the store calls `edit` again with the
+   * newer content; the last call counts. Throws `ENOENT`, `EISDIR`.
    *
    * `edit` returns at once, so it can be called within a transaction. Do not call it after the
    * method has returned or its promise is settled.
@@ -91,10 +89,15 @@ export interface Store {
 
   /**
    * Moves a file or directory, and makes the destination's missing parents. Never overwrites.
-   * Throws, in this order: `ENOENT` if `from` does not exist, `EEXIST` if `to` exists (also if both
-   * are the same), `EINVAL` if `to` is below the directory `from`, `ENOTDIR` if a parent of `to` is
-   * a file, `ENAMETOOLONG` if a path below `from` would have more than 64 levels below `/memories`
-   * or more than 4,096 bytes.
+   *
+   * Throws, in this order:
+   *
+   * - `ENOENT` if `from` does not exist,
+   * - `EEXIST` if `to` exists, also if both are the same,
+   * - `EINVAL` if `to` is below the directory `from`,
+   * - `ENOTDIR` if a parent of `to` is a file,
+   * - `ENAMETOOLONG` if a path below `from` would have more than 64 levels below `/memories` or more
+   *   than 4,096 bytes.
    */
   rename(from: string, to: string, call?: CallContext): void | Promise<void>;
 
@@ -115,9 +118,10 @@ export interface Store {
   setModified?(path: string, time: number, call?: CallContext): void | Promise<void>;
 
   /**
-   * Whether the store takes names for the same that differ only in case or in how letters are
-   * composed, as file systems of macOS and Windows do. A memory then compares paths so, too: no
-   * policy can be passed by another spelling. Default: false. The memory asks when it is opened.
+   * True if the store treats names that differ only in case, or in how letters are composed, as the
+   * same name. File systems of macOS and Windows do. A memory then compares paths in the same way,
+   * so another spelling cannot evade a policy. Default: false. The memory reads this once, when it
+   * is opened.
    */
   readonly foldsCase?: boolean | undefined;
 
@@ -125,14 +129,15 @@ export interface Store {
    * Records that a file was accessed at `time`. This is not a change of the file, and the time
    * moves with the file. Throws `ENOENT`, `EISDIR`.
    *
-   * For a store that keeps times of access, so unused files can expire. It has `deleteUnused`, too,
-   * and its listings have the `accessed` of each file.
+   * Implement it, together with `deleteUnused`, if the store keeps times of access, so unused files
+   * can expire. Its listings then have the `accessed` of each file.
    */
   recordAccess?(path: string, time: number, call?: CallContext): void | Promise<void>;
 
   /**
    * Deletes a file if it was neither written nor accessed at `since` or later, and returns whether
-   * it did. No writer can come between. Returns false also if nothing is there, or a directory.
+   * it did. The check and the deletion are one atomic step. Returns false also if there is no file
+   * at the path.
    */
   deleteUnused?(path: string, since: number, call?: CallContext): boolean | Promise<boolean>;
 }
@@ -165,7 +170,7 @@ export class StoreError extends Error {
   override readonly name = 'StoreError';
   /** The condition. */
   readonly code: StoreErrorCode;
-  /** Of an error that a memory throws: what kind of error it is. */
+  /** The kind of error, if a memory threw it. */
   readonly kind?: ErrorKind;
 
   /** The message is for you. The model never reads it. */
@@ -197,7 +202,7 @@ export function assertStore(store: unknown): asserts store is Store {
   }
 }
 
-/** The methods that a store need not have. */
+/** The optional methods of a store. */
 const OPTIONAL = ['open', 'modified', 'setModified', 'recordAccess', 'deleteUnused'] as const;
 
 /** The optional members that a store has, for the core. */
@@ -206,18 +211,18 @@ export function optionalMembers(store: Store): string[] {
   return store.foldsCase ? [...members, 'foldsCase'] : members;
 }
 
-/** Whether the store does not have this optional method. */
+/** True if the store does not have this optional method. */
 function lacks(store: Store, operation: string): boolean {
   return OPTIONAL.some((method) => method === operation && !store[method]);
 }
 
 /**
- * Answers the requests of the core with the methods of `store`: at once, unless a method returns a promise. WebAssembly can
- * wait for none.
+ * Answers the core's requests with the methods of `store`: synchronously, unless a method returns a promise. WebAssembly
+ * cannot wait for promises.
  */
 export function serve(store: Store): (request: StoreRequest) => void {
   return (request) => {
-    // The call may be cancelled by now.
+    // The call may have been cancelled before this runs.
     if (!request.begins()) {
       return;
     }
@@ -250,7 +255,7 @@ function isPromise<T>(returned: T | PromiseLike<T>): returned is PromiseLike<T> 
   return typeof (returned as PromiseLike<T> | null | undefined)?.then === 'function';
 }
 
-/** The code and the message of whatever was thrown, and that itself: it may be anything. */
+/** The code and message of a thrown value, and the value itself. It may be of any type. */
 function told(error: unknown): [code: string | null, message: string, thrown: unknown] {
   try {
     const { code } = (error ?? {}) as { code?: unknown };
@@ -263,7 +268,7 @@ function told(error: unknown): [code: string | null, message: string, thrown: un
 
 type Returned = Uint8Array | Entry[] | number | boolean | undefined;
 
-/** What the method returns; of one that is to return nothing, nothing. */
+/** The method's result; `undefined` for a method without one. */
 function call(store: Store, request: StoreRequest): Returned | Promise<Returned> {
   const { path } = request;
   const context = contextOf(request.caller);

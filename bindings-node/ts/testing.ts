@@ -14,10 +14,11 @@ import type { Store } from './store.js';
 /**
  * Checks that a store keeps the contract of {@link Store}. Each rule gets a fresh store.
  *
- * Some rules are about many calls at once. A fault of that kind may show only after several runs.
+ * Some rules are about concurrent calls. A violation of these may show only after several runs.
  *
- * @param factory Makes a new, empty store each time it is called.
- * @throws `AssertionError` with the first rule that the store breaks, what was expected and what came.
+ * @param factory Returns a new, empty store each time it is called.
+ * @throws `AssertionError` with the first rule that the store breaks, and the expected and the actual
+ *   result.
  *
  * @example
  * ```ts

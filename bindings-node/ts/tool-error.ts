@@ -1,9 +1,9 @@
 /**
- * The error that tells the SDK's tool runner to send a text to the model as it is, with `is_error`.
+ * The error that makes the SDK's tool runner send a text to the model unchanged, with `is_error`.
  *
- * It must be the SDK's own class, from the same module system as the runner, which `sdk.mjs` and
- * `sdk.cjs` find. Nothing is imported before the first error, so a program with another SDK does
- * not need this one.
+ * It must be the SDK's own class, from the same module system as the runner; `sdk.mjs` and
+ * `sdk.cjs` find it. The SDK is imported only when the first error occurs, so a program with
+ * another SDK does not need this one.
  */
 
 import type { ErrorKind } from '../results.cjs';
@@ -15,13 +15,15 @@ import { withOurErrorsAsync } from './errors.js';
 export interface ToolErrorLike extends Error {
   /** The content to send. */
   content: unknown;
-  /** What kind of error it is. */
+  /** The kind of error. */
   kind?: ErrorKind;
 }
 
 type ToolErrorClass = new (content: string) => ToolErrorLike;
 
-/** The error if the SDK is not installed. There is then no runner that would look at it. */
+/**
+ * The error if the SDK is not installed. There is no tool runner then that would check the class.
+ */
 class OwnToolError extends Error implements ToolErrorLike {
   override readonly name = 'ToolError';
   kind?: ErrorKind;
@@ -37,7 +39,7 @@ async function load(): Promise<ToolErrorClass> {
   return (await sdkToolError()) ?? OwnToolError;
 }
 
-/** The error for a failed command; `cause` is what broke, for the developer. */
+/** The error for a failed command. `cause` is the underlying error, for the developer. */
 export async function toolError(
   content: string,
   kind?: ErrorKind,
@@ -54,7 +56,7 @@ export async function toolError(
   return error;
 }
 
-/** As {@link withOurErrorsAsync}, for what can also be refused. */
+/** As {@link withOurErrorsAsync}, for calls that can also be refused. */
 export async function withRefusals<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await withOurErrorsAsync(call);

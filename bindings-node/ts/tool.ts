@@ -24,7 +24,7 @@ export interface MemoryTool {
   parse: (content: unknown) => MemoryCommand;
   /**
    * The memory that the tool works on, for your own code. A copy by `{ ...tool }` does not have it, so
-   * that it never gets into a request.
+   * it never gets into a request.
    */
   readonly memory: Memory;
 }

@@ -1,6 +1,7 @@
 /**
- * What a WebAssembly program of ours asks its system for: the time and random numbers. There are no files, no arguments and
- * nowhere to print, so this runs wherever JavaScript does, and needs no `node:wasi`, which warns that it is an experiment.
+ * The system functions that our WebAssembly program imports: the time and random numbers. There are no files, no arguments
+ * and no output, so this runs in every JavaScript runtime. It does not need `node:wasi`, which prints a warning that it is
+ * experimental.
  */
 
 const OK = 0;
@@ -12,7 +13,7 @@ const MAX_RANDOM = 65_536;
 
 /** The memory of a module. */
 export interface WasmMemory {
-  /** Its bytes. It is another one after the memory has grown. */
+  /** Its bytes. After the memory has grown, this is a different buffer. */
   readonly buffer: ArrayBuffer;
 }
 
@@ -20,11 +21,11 @@ export interface WasmMemory {
 export interface System {
   /** The functions that the module imports from `wasi_snapshot_preview1`. */
   imports: Record<string, unknown>;
-  /** Takes the memory of the module, which is there when the module has got its imports. */
+  /** Sets the memory of the module. It exists only after the module has received its imports. */
   use(memory: WasmMemory): void;
 }
 
-/** A new one. */
+/** Creates the system for a new module. */
 export function wasi(): System {
   let memory: WasmMemory;
   const view = () => new DataView(memory.buffer);
@@ -69,7 +70,7 @@ export function wasi(): System {
       throw new Error(`memdir itself is at fault: it ended with ${code}`);
     },
   };
-  // Whatever else there is deals with files, of which there are none.
+  // All other functions are about files, and there are no files.
   const others = new Proxy(imports, {
     get: (known, name) => known[name as string] ?? (() => BAD_FILE),
   });
@@ -78,10 +79,10 @@ export function wasi(): System {
 
 let last = 0;
 
-/** The time in milliseconds. Clocks here are coarse, so it goes on by a microsecond each time it is asked for. */
+/** The time in milliseconds. Clocks here are coarse, so each call returns at least a microsecond more than the last. */
 function realTime(): number {
   const now = Date.now();
-  // A clock that was set back is believed.
+  // If the clock was set back by more than a second, the new time is used.
   last = now > last || now < last - 1_000 ? now : last + 0.001;
   return last;
 }

@@ -1,6 +1,6 @@
 /**
- * The WebAssembly module and what crosses its border: JSON behind its length, and bytes. `bindings-wasm/src/border.rs` is the
- * other side.
+ * The WebAssembly module and the data that crosses its border: JSON prefixed with its length, and bytes.
+ * `bindings-wasm/src/border.rs` is the other side.
  */
 
 import { wasi } from './wasi.js';
@@ -11,7 +11,7 @@ import { decode, encodeField, isObject } from './wasm-values.js';
 import { webAssembly } from './web-assembly.js';
 import type { CompiledModule } from './web-assembly.js';
 
-/** What the module has. */
+/** The module's exports. */
 interface Exports {
   memory: WasmMemory;
   _initialize?(): void;
@@ -21,19 +21,19 @@ interface Exports {
   memdir_edit(at: number, length: number): number;
 }
 
-/** What the module asks for in the middle of a call. */
+/** The objects and callbacks that the module may ask for during a call. */
 export interface Context {
-  /** The object whose fields are asked for. */
+  /** The object whose fields the module reads. */
   input?: unknown;
   /** The input in a whole `tool_use` block. */
   block?: unknown;
   /** The edit of an update. */
   edit?: (content: Uint8Array) => Uint8Array | null | undefined;
-  /** What is told how far a task is, and says whether it goes on. */
+  /** The callback that receives the progress of a task. It returns false to stop the task. */
   progress?: ((at: never) => boolean) | undefined;
 }
 
-/** What a call comes to. */
+/** The result of a call. */
 interface Outcome {
   value?: unknown;
   error?: {
@@ -57,14 +57,14 @@ export class Module {
   readonly #exports: Exports;
   #context: Context | undefined;
   #thrown: unknown;
-  /** What stores threw during the call that is under way. */
+  /** Values that stores threw during the running call. */
   #kept: unknown[] = [];
-  /** What made the module end in the middle of a call: its memory may be in disorder. */
+  /** The error that stopped the module during a call. Its memory may be inconsistent. */
   #fault: unknown;
   readonly #stores = new Map<number, Serve>();
   #lastStore = 0;
 
-  /** A new one, with memory of its own. */
+  /** A new instance, with memory of its own. */
   constructor(module: CompiledModule) {
     const system = wasi();
     const instance = new webAssembly.Instance(module, {
@@ -76,17 +76,17 @@ export class Module {
     this.#exports._initialize?.();
   }
 
-  /** Whether a call is under way, which called the caller of this. */
+  /** True if a call is running. The caller of this is then one of that call's callbacks. */
   get isBusy(): boolean {
     return this.#context !== undefined;
   }
 
-  /** Whether it ended in the middle of a call. */
+  /** True if the module stopped during a call. */
   get isBroken(): boolean {
     return this.#fault !== undefined;
   }
 
-  /** Performs an operation. */
+  /** Runs an operation. */
   call<T>(operation: string, given: unknown[], context: Context = {}): T {
     if (this.#fault !== undefined) {
       throw new Error('memdir itself is at fault, and cannot go on', { cause: this.#fault });
@@ -117,12 +117,12 @@ export class Module {
     return outcome.value as T;
   }
 
-  /** Keeps what a store threw, until the next call begins; its number. */
+  /** Keeps a value that a store threw, until the next call begins. Returns its number. */
   keep(thrown: unknown): number {
     return this.#kept.push(thrown) - 1;
   }
 
-  /** What a store threw in the last call. */
+  /** The value with this number, which a store threw in the last call. */
   kept(number: number): unknown {
     return this.#kept[number];
   }
@@ -144,14 +144,14 @@ export class Module {
     return bytes;
   }
 
-  /** The JSON text that is behind its length. */
+  /** Reads JSON text that is prefixed with its length. */
   #json(at: number): unknown {
     const length = new DataView(this.#exports.memory.buffer).getUint32(at, true);
     const text = this.take({ at, length: length + 4 });
     return JSON.parse(decoder.decode(text.subarray(4)));
   }
 
-  /** Answers what the module asks. An error of the caller's is thrown when the module has returned. */
+  /** Answers the module's questions. An error of the caller's code is thrown after the module has returned. */
   #answer(at: number, length: number): number {
     const question = new Uint8Array(this.#exports.memory.buffer, at, length).slice();
     let answer: unknown;
@@ -197,14 +197,14 @@ export class Module {
     return answerOf(this.#stores.get(question.store)!, question, this);
   }
 
-  /** Keeps a store that is written in JavaScript; its number. */
+  /** Keeps a store that is written in JavaScript. Returns its number. */
   add(serve: Serve): number {
     this.#lastStore += 1;
     this.#stores.set(this.#lastStore, serve);
     return this.#lastStore;
   }
 
-  /** In an update of such a store: the new content for `content`, or null. */
+  /** The new content for `content` in an update of such a store, or null. */
   edit(content: Uint8Array): Uint8Array | null {
     const { at, length } = this.put(content);
     const edited = this.#json(this.#exports.memdir_edit(at, length)) as Placed | null | false;

@@ -1,4 +1,4 @@
-/** Stores that are written in JavaScript, where memdir runs as WebAssembly. They have to answer at once. */
+/** Stores that are written in JavaScript, if memdir runs as WebAssembly. They must answer synchronously. */
 
 import type { Entry } from './store.js';
 import { wellFormed } from './wasm-values.js';
@@ -7,11 +7,11 @@ import { wellFormed } from './wasm-values.js';
 export interface Placed {
   /** Their address. */
   at: number;
-  /** How many there are. */
+  /** Their number. */
   length: number;
 }
 
-/** What the module asks of a store. */
+/** A request of the module to a store. */
 export interface AskedOfStore {
   /** The store's number. */
   store: number;
@@ -23,9 +23,9 @@ export interface AskedOfStore {
   destination?: string;
   /** The content to write. */
   content?: Placed;
-  /** Whether a write may replace an existing file. */
+  /** True if a write may replace an existing file. */
   overwrite?: boolean;
-  /** How many levels of a directory are wanted. */
+  /** The number of directory levels to list. */
   depth?: number;
   /** The time to set, in milliseconds since 1970. */
   time?: number;
@@ -42,7 +42,7 @@ interface Memory {
   take(placed: Placed): Uint8Array;
   /** In an update: the new content for `content`, or null. */
   edit(content: Uint8Array): Uint8Array | null;
-  /** Keeps what a store threw, until the call has ended; its number. */
+  /** Keeps a value that a store threw, until the call has ended. Returns its number. */
   keep(thrown: unknown): number;
 }
 
@@ -56,9 +56,9 @@ class Request {
   readonly time: number | null;
   /** A call does all of its work at once, so it cannot be cancelled meanwhile. */
   readonly caller = null;
-  /** What the store answered, until it is told. */
+  /** The store's answer, until it is passed to the module. */
   answer: object | undefined;
-  /** Whether the module does not wait any more. */
+  /** True if the module no longer waits. */
   isOver = false;
   #content: Uint8Array | null;
   readonly #memory: Memory;
@@ -70,7 +70,7 @@ class Request {
     this.overwrite = asked.overwrite ?? false;
     this.depth = asked.depth ?? 0;
     this.time = asked.time ?? null;
-    // The module does not keep it.
+    // Copied, because the module frees it.
     this.#content = asked.content ? memory.take(asked.content) : null;
     this.#memory = memory;
   }
@@ -140,7 +140,7 @@ function entry(listed: Entry): Entry {
   return { path: wellFormed(path), size, modified, accessed };
 }
 
-/** What a store answers to what the module asks. */
+/** The store's answer to a request of the module. */
 export function answerOf(serve: Serve, asked: AskedOfStore, memory: Memory): object {
   const request = new Request(asked, memory);
   serve(request as never);

@@ -1,31 +1,31 @@
 /**
- * JavaScript's values as JSON, as `bindings-wasm/src/input.rs` reads them, and values of JavaScript from the JSON of
- * `bindings-wasm/src/results.rs`. What JSON cannot say is an object.
+ * Converts JavaScript values to JSON, as `bindings-wasm/src/input.rs` reads it, and the JSON of
+ * `bindings-wasm/src/results.rs` to JavaScript values. A value that JSON cannot represent becomes an object.
  */
 
 /** A value as JSON: itself, a list of such values, or one of the objects that are made here. */
 export type Encoded = null | boolean | number | string | object;
 
-/** A property that is there. */
+/** A property that exists. */
 export interface Found {
   /** Its value. */
   value: Encoded;
 }
 
-/** As many items of a list, and levels of lists, are read as by the binary. */
+/** The limits for list items and nested lists. The binary has the same ones. */
 const MAX_ITEMS = 128;
 const MAX_DEPTH = 4;
-/** Up to here a number names every integer exactly. */
+/** Up to this number every integer is represented exactly. */
 const EXACT = 2 ** 53;
-/** Half a pair, which no text holds that can be UTF-8. */
+/** An unpaired surrogate, which UTF-8 cannot encode. */
 const HALF = /\p{Surrogate}/u;
 
-/** A text as the binary takes it: with a replacement character for half a pair. */
+/** The text as the binary receives it: with a replacement character for each unpaired surrogate. */
 export function wellFormed(text: string): string {
   return HALF.test(text) ? new TextDecoder().decode(new TextEncoder().encode(text)) : text;
 }
 
-/** A value of an input, or an argument. An object's fields are asked for. */
+/** A value of an input, or an argument. The module asks for an object's fields later. */
 export function encode(value: unknown, depth: number = 0): Encoded {
   switch (typeof value) {
     case 'undefined':
@@ -56,12 +56,12 @@ function list(items: unknown[], depth: number): Encoded {
   if (depth === MAX_DEPTH) {
     return { other: 'a list' };
   }
-  // A list may be sparse, and say that it has four thousand million items.
+  // A list may be sparse and have a length of four thousand million.
   const length = Math.min(items.length, MAX_ITEMS);
   return Array.from({ length }, (_, at) => encode(items[at], depth + 1));
 }
 
-/** What the module returned, with a `Date` in the place of each `{ $date: milliseconds }`. The objects are changed. */
+/** The module's result, with a `Date` instead of each `{ $date: milliseconds }`. The objects are changed in place. */
 export function decode(value: unknown): unknown {
   if (Array.isArray(value)) {
     return value.map(decode);
@@ -79,7 +79,7 @@ export function decode(value: unknown): unknown {
   return fields;
 }
 
-/** Whether it is an object with fields. */
+/** True if it is an object with fields. */
 export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -90,7 +90,7 @@ export function encodeField(of: unknown, name: string): Found | undefined {
   return own ? { value: encode((of as Record<string, unknown>)[name]) } : undefined;
 }
 
-/** Options: the entries of an object, of which those that are undefined do not count. */
+/** Options: the entries of an object, except those that are undefined. */
 export function encodeOptions(options: unknown): Encoded {
   if (options === undefined || options === null) {
     return null;
@@ -103,7 +103,7 @@ function entries(object: object, each: (value: unknown, name: string) => Encoded
   return { entries: set.map(([name, value]) => [wellFormed(name), each(value, name)]) };
 }
 
-/** A key: bytes, or a text. */
+/** A key: bytes or text. */
 export function encodeKey(key: unknown): Encoded {
   return option(key, 'encryptionKey');
 }

@@ -1,8 +1,8 @@
 /**
- * memdir as WebAssembly, with the interface of the binary for a machine (`native.d.cts`): for where there is none. The other
+ * memdir as WebAssembly, for platforms without a binary. It has the same interface as the binary (`native.d.cts`). The other
  * half is `bindings-wasm`, a module that is called with JSON and bytes.
  *
- * A call does all of its work before it returns its promise: there are no threads. The stores are those in the process.
+ * A call does all of its work before it returns its promise: there are no threads. The only stores are those in the process.
  */
 
 import { Buffer } from 'node:buffer';
@@ -16,7 +16,7 @@ import { encode, encodeKey, encodeOptions, wellFormed } from './wasm-values.js';
 import type { Encoded } from './wasm-values.js';
 import type { CompiledModule } from './web-assembly.js';
 
-/** An argument that the binary takes as a text. */
+/** Validates an argument that the binary takes as a string. */
 function text(given: unknown): string {
   if (typeof given !== 'string') {
     throw new TypeError('a string is expected');
@@ -27,7 +27,7 @@ function text(given: unknown): string {
 const NO_CONTRACT =
   'memdir runs as WebAssembly here, which cannot check the contract of a store: it has no threads to use the store from';
 
-/** The interface of the binary, on a module that is compiled. */
+/** The interface of the binary, on a compiled module. */
 export function instantiate(module: CompiledModule): typeof Native {
   const wasm = new Module(module);
 
@@ -37,7 +37,7 @@ export function instantiate(module: CompiledModule): typeof Native {
     }
   });
 
-  /** Does it at once, or, if it is called by what a call calls, when that call has ended. */
+  /** Does the work at once. If a callback of a running call calls this, it waits until that call has ended. */
   async function later<T>(work: () => T): Promise<T> {
     while (wasm.isBusy) {
       await undefined;
@@ -58,7 +58,7 @@ export function instantiate(module: CompiledModule): typeof Native {
     return answer;
   }
 
-  /** A content that the module returned, if there is one. */
+  /** A content that the module returned, or null. */
   function content(placed: unknown): Uint8Array | null {
     return placed === null ? null : wasm.take(placed as Placed);
   }
@@ -66,7 +66,7 @@ export function instantiate(module: CompiledModule): typeof Native {
   class Cancellation {
     isCancelled = false;
 
-    // The number is for what may wait, and nothing does here.
+    // The number identifies calls that may wait, and no call waits here.
     constructor(_number: number) {}
 
     cancel(): void {
@@ -351,7 +351,7 @@ export function instantiate(module: CompiledModule): typeof Native {
       return this.#ask('trim_history', [], given);
     }
 
-    /** An operation of `bindings-shared/src/operations.rs`, with its arguments by their names, and then a cancellation. */
+    /** Runs an operation of `bindings-shared/src/operations.rs`: its arguments by name, followed by a cancellation. */
     #ask(operation: string, names: string[], given: unknown[]): Promise<unknown> {
       const named = Object.fromEntries(names.map((name, at) => [name, encode(given[at])]));
       const cancellation = given[names.length] as Cancellation | undefined;
@@ -452,7 +452,7 @@ export function instantiate(module: CompiledModule): typeof Native {
 
   class Mounts {
     readonly #mounts: [at: string, place: string | number, readOnly: boolean][] = [];
-    /** Until they are opened. */
+    /** The stores, kept here until they are opened. */
     readonly #stores: Store[] = [];
 
     addAddress(at: string, address: string, readOnly: boolean): void {

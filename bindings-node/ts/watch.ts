@@ -1,4 +1,4 @@
-/** `Memory.watch`: what is changed in a memory, by whoever changes it. */
+/** `Memory.watch`: reports changes in a memory, whichever process makes them. */
 
 import native from '../native.cjs';
 import type { Cancellation, Watching } from '../native.cjs';
@@ -11,18 +11,18 @@ import type { Names } from './named-options.js';
 import { withRefusals } from './tool-error.js';
 
 /**
- * How many milliseconds pass until it is asked again whether it is time to look. To ask costs
- * nothing, and holds no thread.
+ * The interval in milliseconds at which a waiting watch checks whether the next poll of the store
+ * is due. The check is cheap and does not occupy a thread.
  */
 const PAUSE = 50;
 
 /** The options of `Memory.watch`. */
 export interface WatchOptions extends CallOptions {
-  /** A directory, with everything below it, or a file. Nothing needs to be there yet. Default: `/memories`. */
+  /** A directory, with everything below it, or a file. It need not exist yet. Default: `/memories`. */
   path?: string | undefined;
   /**
-   * How many milliseconds pass between two looks at the store; in any case more if a look takes
-   * long. Default: `null`, 500, or 1000 if the store is on another machine.
+   * The polling interval in milliseconds. The real interval is longer if a poll takes long.
+   * Default: `null`, which means 500, or 1000 if the store is on another machine.
    */
   every?: number | null | undefined;
   /** Closes the watch when it is aborted. */
@@ -33,19 +33,19 @@ export interface WatchOptions extends CallOptions {
 export const WATCH_OPTIONS: Names<WatchOptions> = { path: true, every: true, ...CALL_OPTIONS };
 
 /**
- * Tells what is changed in a memory; `Memory.watch` makes it.
+ * Reports changes in a memory. `Memory.watch` creates it.
  *
  * `for await` waits for the next change, and ends when the watch is closed. Leaving the loop closes it.
- * A watch that nobody waits for does not keep the process alive.
+ * A watch does not keep the process alive unless something waits for it.
  */
 export class Watch implements AsyncIterableIterator<Change> {
   readonly #watching: Promise<Watching>;
   readonly #unsubscribe: () => void;
-  /** What was found, and is not yet told. */
+  /** Changes that were found but not yet reported. */
   readonly #found: Change[] = [];
-  /** What ends the pauses of those who wait. */
+  /** The functions that end the pauses of waiting callers. */
   readonly #waiting = new Set<() => void>();
-  /** Cancels the looks: a store of your own may never answer. */
+  /** Cancels polls in progress: your own store may never answer. */
   readonly #closing = new AbortController();
 
   /** @internal */
@@ -54,7 +54,7 @@ export class Watch implements AsyncIterableIterator<Change> {
     signal: Signal | null | undefined,
   ) {
     this.#watching = withRefusals(() => cancelledWith(this.#closing.signal, begin));
-    // Who waits is told of it.
+    // A caller that waits gets the error. Without this handler, Node would report an unhandled rejection.
     this.#watching.catch(() => undefined);
     const close = () => this.close();
     this.#unsubscribe = () => signal?.removeEventListener('abort', close);
@@ -65,17 +65,17 @@ export class Watch implements AsyncIterableIterator<Change> {
   }
 
   /**
-   * What was changed since the last call, or since the watch began, in the order of the paths. If that
-   * is nothing, it waits for a change, at most for so many milliseconds; with 0 it looks once.
+   * The changes since the last call, or since the watch began, sorted by path. If there are none, it
+   * waits for a change for up to `wait` milliseconds; with 0 it polls once.
    *
-   * A rename is told as a file that is deleted and one that is written; a directory as its files. What
-   * is changed and changed back between two looks is not told. If the watch is closed, nothing is.
+   * A rename is reported as a deleted file and a written file, and the rename of a directory as changes
+   * of its files. Changes undone between two polls are not reported. A closed watch reports nothing.
    *
-   * It rejects as `Memory.read` does. The next call then tells what this one could not. It rejects with a
-   * {@link ConfigError} if `wait` is negative, infinite or not a number.
+   * It rejects as `Memory.read` does. The next call then reports the changes that this one missed. It
+   * rejects with a {@link ConfigError} if `wait` is negative, infinite or not a number.
    */
   async changes(wait: number): Promise<Change[]> {
-    // A larger number of milliseconds is a mistake: it is 285,000 years.
+    // A larger number is a mistake: it is more than 285,000 years.
     withOurErrors(() => native.checkSpan('wait', wait));
     if (wait > Number.MAX_SAFE_INTEGER) {
       throw new ConfigError(`wait must be at most ${Number.MAX_SAFE_INTEGER}`, 'wait');
@@ -84,7 +84,7 @@ export class Watch implements AsyncIterableIterator<Change> {
     return this.#found.splice(0);
   }
 
-  /** Waits for the next change; done if the watch is closed. */
+  /** Waits for the next change. The iteration is done when the watch is closed. */
   async next(): Promise<IteratorResult<Change, undefined>> {
     for (;;) {
       const value = this.#found.shift();
@@ -104,7 +104,7 @@ export class Watch implements AsyncIterableIterator<Change> {
     return { done: true, value: undefined };
   }
 
-  /** Ends the watch. Who waits for changes is told that there are no more. */
+  /** Closes the watch. Waiting callers get no more changes. */
   close(): void {
     if (this.#isClosed) {
       return;

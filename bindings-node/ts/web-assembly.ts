@@ -1,20 +1,23 @@
-/** The part of `WebAssembly` that is used here. Node has it, and Node's types do not. */
+/**
+ * The part of `WebAssembly` that memdir uses. Node has `WebAssembly`, but Node's types do not
+ * declare it.
+ */
 
 /** Functions and other values that a module imports. */
 export type Imports = Record<string, Record<string, unknown>>;
 
-/** A module that is compiled: a `WebAssembly.Module`. */
+/** A compiled module: a `WebAssembly.Module`. */
 export type CompiledModule = object;
 
 interface Instance {
-  /** What the module has. */
+  /** The module's exports. */
   exports: object;
 }
 
 interface WebAssemblyApi {
   /** Compiles a module. */
   Module: new (bytes: Uint8Array) => CompiledModule;
-  /** Makes an instance of one. */
+  /** Creates an instance of a module. */
   Instance: new (module: CompiledModule, imports: Imports) => Instance;
 }
 

@@ -35,7 +35,7 @@ android {
 }
 
 kotlin {
-    // An app that is compiled by an older Kotlin can still read it, and gets no newer standard library: as in ../kotlin.
+    // Apps that use an older Kotlin compiler can still read the AAR, and get no newer standard library: as in ../kotlin.
     coreLibrariesVersion = "2.2.21"
     compilerOptions {
         jvmTarget = org.jetbrains.kotlin.gradle.dsl.JvmTarget.JVM_17
@@ -45,10 +45,10 @@ kotlin {
 }
 
 dependencies {
-    // With JNA's own libraries for Android, which only its AAR has.
+    // Only JNA's AAR contains its native libraries for Android.
     api("net.java.dev.jna:jna:5.19.1@aar")
     implementation("org.jetbrains.kotlinx:kotlinx-coroutines-android:1.11.0")
-    // For MemdirHandler only: an app that uses it brings the SDK.
+    // Only for MemdirHandler. An app that uses it has the SDK as its own dependency.
     compileOnly("com.anthropic:anthropic-java-core:3.12.0")
 }
 

@@ -1,6 +1,5 @@
-//! What the core alone takes for a view of 4 KiB, for comparison with what Kotlin pays
-//! (`scripts/bench` runs both). Prints one line for each store: its name and the median in
-//! nanoseconds.
+//! Measures a view of 4 KiB in the core alone, for comparison with Kotlin (`scripts/bench` runs
+//! both). Prints one line for each store: its name and the median in nanoseconds.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -13,7 +12,8 @@ use std::time::Instant;
 use memdir::{Memory, MemoryOptions};
 
 fn main() {
-    // The directory that the other side measures, too; `cargo bench` gives an argument of its own.
+    // The directory that the Kotlin side also measures. `cargo bench` passes an argument of its
+    // own.
     let directory = std::env::args().nth(1).filter(|argument| !argument.starts_with("--"));
     for (name, address) in [("memory", Some("memory:".to_owned())), ("local", directory)] {
         let Some(address) = address else { continue };

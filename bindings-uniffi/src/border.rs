@@ -1,7 +1,8 @@
-//! Values of the host that Rust's types cannot represent: a text that is not valid Unicode, a duration
-//! that is negative or not a number, a time that is none. They cross unchanged and are validated here, because UniFFI's own
-//! conversions end the process in Swift and throw an undeclared exception in Kotlin. And keys, which
-//! nothing in either language may show.
+//! Values of the host that Rust's types cannot represent: a text that is not valid Unicode, a duration that is negative or
+//! not a number, an invalid time. They cross unchanged and are validated here, because UniFFI's own conversions end the
+//! process in Swift and throw an undeclared exception in Kotlin.
+//!
+//! Keys also cross here. Neither language may print them.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -13,7 +14,7 @@ use zeroize::Zeroizing;
 
 use crate::error::MemdirError;
 
-/// A text. Kotlin's may contain half a surrogate pair; these bytes are then not UTF-8.
+/// A text. In Kotlin it may contain an unpaired surrogate; these bytes are then not UTF-8.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MemdirText(Vec<u8>);
 
@@ -33,7 +34,7 @@ impl MemdirText {
         &self.0
     }
 
-    /// As text, where nothing refuses it.
+    /// As text with replacement characters, for uses that must not fail.
     pub(crate) fn shown(&self) -> String {
         String::from_utf8_lossy(&self.0).into_owned()
     }
@@ -68,7 +69,7 @@ impl MemdirDuration {
         Duration::try_from_secs_f64(self.0).ok()
     }
 
-    /// In a sentence.
+    /// The form in error messages.
     pub(crate) fn shown(self) -> Value<'static> {
         Value::Other(format!("{} seconds", self.0).into())
     }
@@ -84,8 +85,8 @@ uniffi::custom_type!(MemdirTime, f64, {
 });
 
 impl MemdirTime {
-    /// The nearest microsecond: a floating-point number is off by less. A time that is further away than the core counts, such as
-    /// Kotlin's `Instant.MIN`, becomes the first or the last one.
+    /// The nearest microsecond, because the error of a floating-point number is smaller. A time outside the core's range,
+    /// such as Kotlin's `Instant.MIN`, becomes the first or the last time.
     pub(crate) fn argument(self, name: &str) -> Result<SystemTime, MemdirError> {
         let furthest = match self.0 {
             past if past < 0.0 => micros::time(i64::MIN),
@@ -99,8 +100,8 @@ impl MemdirTime {
     }
 }
 
-/// A key of an encrypted store, as a class of the host's language writes it, which shows it to nobody: one
-/// byte that says what follows, then either the key's own bytes or a text.
+/// A key of an encrypted store. The host's language has a class for it that never prints it. Its encoding is one byte for
+/// the kind, then either the key's own bytes or a text.
 #[derive(Clone, PartialEq, Eq)]
 pub struct MemdirKey(Zeroizing<Vec<u8>>);
 
@@ -122,7 +123,7 @@ impl MemdirKey {
         Self(Zeroizing::new([&[0], bytes].concat()))
     }
 
-    /// The key that a text stands for, or a passphrase.
+    /// The key that a text encodes, or a passphrase.
     #[must_use]
     pub fn of_text(text: &str) -> Self {
         Self(Zeroizing::new([&[1], text.as_bytes()].concat()))

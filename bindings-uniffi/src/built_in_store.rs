@@ -13,7 +13,7 @@ use crate::results::Entry;
 use crate::store::{Edit, Store, StoreError};
 use crate::time::meant;
 
-/// A store that comes with memdir.
+/// One of memdir's own stores.
 pub(crate) struct BuiltInStore(Arc<dyn memdir::Store>);
 
 impl BuiltInStore {
@@ -26,7 +26,7 @@ impl BuiltInStore {
     }
 }
 
-/// Validates a path of the host like a model's path.
+/// Validates a path from the host like one from a model.
 fn valid_path(path: &str) -> Result<MemoryPath, StoreError> {
     MemoryPath::parse(path)
         .map_err(|error| StoreError::Failed { reason: format!("{path:?}: {error}") })
@@ -118,12 +118,12 @@ impl From<CoreStoreError> for StoreError {
     }
 }
 
-/// Opens a store that comes with memdir: a directory such as `./memory`, which is made if it does
+/// Opens one of memdir's own stores: a directory such as `./memory`, which is created if it does
 /// not exist, `sqlite:agent.db` for an SQLite database, or `memory:` for a new store in this
 /// process.
 ///
 /// Several memories can share the store. You can also write to it directly, or build your own store
-/// on it. Only options about stores matter: `durability`, `read_only`, `lock_timeout`,
+/// on it. Only options about stores apply: `durability`, `read_only`, `lock_timeout`,
 /// `max_file_bytes`, and for SQLite `max_total_bytes` and `max_files`.
 #[uniffi::export(default(options))]
 pub fn open_store(

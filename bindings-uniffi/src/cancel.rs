@@ -1,7 +1,7 @@
 //! [`Cancellation`]: cancels calls.
 
-/// Cancels calls. A call that has not begun to write does not happen; a call that has begun goes on
-/// to its end. See `Memory.cancelled_by`.
+/// Cancels calls. A call that has not begun to write is not executed; a call that has begun
+/// continues to its end. See `Memory.cancelled_by`.
 #[derive(uniffi::Object, Debug, Default)]
 pub struct Cancellation(memdir::Cancellation);
 
@@ -14,7 +14,7 @@ impl Cancellation {
         Self::default()
     }
 
-    /// Cancels the calls. Any thread may call this at any time, also more than once.
+    /// Cancels the calls. Any thread may call this at any time, and more than once.
     pub fn cancel(&self) {
         self.0.cancel();
     }

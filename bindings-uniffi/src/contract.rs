@@ -1,4 +1,4 @@
-//! The check of the contract, on stores that Kotlin or Swift makes.
+//! Checks the contract on stores that Kotlin or Swift creates.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,18 +7,18 @@ use memdir::store::{InProcess, contract};
 use crate::foreign_store::ForeignStore;
 use crate::store::{Store, StoreError};
 
-/// Makes stores, for `check_contract`.
+/// Creates stores for `check_contract`.
 #[uniffi::export(rust, foreign)]
 pub trait StoreFactory: Send + Sync {
     /// A fresh, empty store.
     fn make(&self) -> Result<Arc<dyn Store>, StoreError>;
 }
 
-/// Checks that the stores of `factory` keep the contract of a store. For the tests of your own
-/// store.
+/// Checks that the stores of `factory` keep the contract of a store. Use it in the tests of your
+/// own store.
 ///
-/// Returns the first rule that the stores break, and how; null if they keep all. Throws the errors
-/// of the factory.
+/// Returns the first rule that the stores break, with details, or null if they keep all rules.
+/// Throws the errors of the factory.
 #[uniffi::export]
 #[expect(clippy::needless_pass_by_value, reason = "UniFFI hands objects over by value")]
 pub fn check_contract(factory: Arc<dyn StoreFactory>) -> Result<Option<String>, StoreError> {
@@ -26,7 +26,7 @@ pub fn check_contract(factory: Arc<dyn StoreFactory>) -> Result<Option<String>, 
     let checked = contract::check_contract(&|| match factory.make() {
         Ok(store) => Arc::new(ForeignStore::new(store)) as Arc<dyn memdir::Store>,
         Err(failure) => {
-            // The check cannot stop here; what it finds from now on does not count.
+            // The check cannot stop here. Its result is discarded.
             failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
             Arc::new(InProcess::new())
         }

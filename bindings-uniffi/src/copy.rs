@@ -12,23 +12,23 @@ use crate::foreign_store::core_store;
 use crate::results::{Copied, CopyProgress};
 use crate::store::{Store, StoreError};
 
-/// Follows a copy.
+/// Receives the progress of a copy.
 #[uniffi::export(rust, foreign)]
 pub trait CopyWatch: Send + Sync {
-    /// Called before each file. If it returns false or throws, the copy ends there, and what was copied
-    /// before stays.
+    /// Called before each file. If it returns false or throws, the copy stops, and files that were copied
+    /// before stay.
     fn copying(&self, progress: CopyProgress) -> Result<bool, StoreError>;
 }
 
 /// Copies everything from one store into another: contents, times, hidden files, empty directories.
 ///
-/// Nothing is ever deleted. Both stores are compared first. A file that is there already with the same
-/// content only gets its time. If one is there with another content, nothing is copied at all, unless `overwrite`
-/// is true. What is written is read back and compared. After an interruption, the same call does the
-/// rest. The model cannot call this.
+/// Nothing is ever deleted. The stores are compared first. For an existing file with the same content, only the
+/// time is set. If a file exists with different content, nothing at all is copied, unless `overwrite` is true.
+/// Everything that is written is read back and compared. After an interruption, the same call copies the rest.
+/// The model cannot call this.
 ///
-/// Throws `Copy` if the destination holds something else or `watch` stopped the copy, `Store` if a store
-/// failed. What was copied before stays.
+/// Throws `Copy` if the destination has files with different content or `watch` stopped the copy, `Store` if a
+/// store failed. Files that were copied before stay.
 #[uniffi::export(default(overwrite = false, watch = None))]
 pub fn copy(
     source: Arc<dyn Store>,

@@ -1,4 +1,4 @@
-//! What a call throws.
+//! The errors that calls throw.
 
 use memdir::history::HistoryError;
 use memdir::{ConfigError, NameCase, StoreError};
@@ -7,27 +7,27 @@ use crate::reply::{Reply, sentence};
 use crate::results::Conflict;
 use crate::results::ErrorKind;
 
-/// Why a call did not do what it was asked to do.
+/// The reason why a call failed.
 #[derive(uniffi::Error, thiserror::Error, Debug)]
 #[uniffi::export(Display)]
 pub enum MemdirError {
     /// The command was wrong, and nothing was changed.
     #[error("{reason}")]
     Refused {
-        /// The exact answer for the model, to be sent back with `is_error: true`.
+        /// The exact reply for the model. Send it back with `is_error: true`.
         reason: String,
-        /// What kind of refusal it is.
+        /// The kind of refusal.
         kind: ErrorKind,
     },
-    /// The store is broken or out of reach, or was locked by others for too long, or the call was given
-    /// up.
+    /// The store is broken or out of reach, other writers kept it locked for too long, or the call was
+    /// cancelled.
     #[error("{reason}")]
     Store {
         /// The details, for the developer and never for the model.
         reason: String,
-        /// What the model reads, and what that means for its command.
+        /// The reply for the model. It says what the failure means for the command.
         answer: String,
-        /// What kind of failure it is: busy, cancelled, unavailable, or with an unknown outcome.
+        /// The kind of failure: busy, cancelled, unavailable, or with an unknown outcome.
         kind: ErrorKind,
     },
     /// The hook `before` failed, and nothing was changed.
@@ -39,7 +39,7 @@ pub enum MemdirError {
     /// The store's address or an option is wrong.
     #[error("{reason}")]
     Config {
-        /// What is wrong with it.
+        /// The error message.
         reason: String,
         /// The option or argument; null if it is the address.
         option: Option<String>,
@@ -47,28 +47,28 @@ pub enum MemdirError {
     /// A copy was refused or stopped.
     #[error("{reason}")]
     Copy {
-        /// Why.
+        /// The error message.
         reason: String,
-        /// Where the destination holds something else; empty if the copy was stopped.
+        /// The paths in the destination that have different content; empty if the copy was stopped.
         paths: Vec<String>,
     },
-    /// The history could not be read, or something not be taken back. Nothing was changed, unless
-    /// `kind` says that the change was made in part.
+    /// The history could not be read, or a change could not be undone. Nothing was changed, unless `kind`
+    /// says that the change was made in part.
     #[error("{reason}")]
     History {
-        /// Why.
+        /// The error message.
         reason: String,
         /// The case.
         kind: HistoryErrorKind,
-        /// Of a conflict, the files that were changed since and what is in the way; the file whose history was
-        /// removed, or that has the content now. Otherwise empty.
+        /// For a conflict, the files that were changed since and the paths that are in the way. Otherwise the
+        /// file whose history was removed, or that has the content now; empty if there is none.
         paths: Vec<String>,
-        /// Of a conflict, for each path the later change, its actor and its time. Otherwise empty.
+        /// For a conflict, the later change of each path, with its actor and its time. Otherwise empty.
         conflicts: Vec<Conflict>,
     },
 }
 
-/// Why a call about the history failed.
+/// The reason why a call about the history failed.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HistoryErrorKind {
     /// The memory was opened without the option `history`.
@@ -79,27 +79,28 @@ pub enum HistoryErrorKind {
     NoId,
     /// The text is not a path below `/memories`.
     Path,
-    /// There is no such version or change: it is another memory's, or was removed because of a limit.
+    /// There is no such version or change: it belongs to another memory, or was removed because of a limit.
     Unknown,
-    /// Several versions or changes have this part of an id.
+    /// Several versions or changes match this part of an id.
     Ambiguous,
     /// The version is the deletion of a file, so it has no content.
     NoContent,
-    /// No file is there.
+    /// There is no file at the path.
     NoFile,
     /// The file is not UTF-8, so it has no lines.
     NotText,
     /// The content was removed from the history.
     Redacted,
-    /// The content cannot be computed any more: records of the history are damaged or missing.
+    /// The content cannot be reconstructed, because records of the history are damaged or missing.
     Damaged,
-    /// Later changes stand on what would be taken back, files were changed since, or something is in the way.
+    /// Later changes depend on the undone change, files were changed since, or another entry is in the way.
     Conflict,
-    /// What the file was before was removed from the history for its age.
+    /// The previous content of the file was removed from the history because of its age.
     Trimmed,
     /// A file has this content now. Edit or delete it first.
     IsCurrent,
-    /// The store failed after some of the files were written. What was written is a change of its own.
+    /// The store failed after some of the files were written. The written files are recorded as a change of
+    /// their own.
     Partly,
 }
 
@@ -161,7 +162,7 @@ impl From<HistoryError> for MemdirError {
     }
 }
 
-/// What a memory throws that was closed.
+/// The error of a call on a closed memory.
 #[uniffi::export]
 #[must_use]
 pub fn closed_reply() -> Reply {
@@ -176,7 +177,7 @@ pub fn cancelled_reply() -> Reply {
     memdir::Reply::from(Err(memdir::Error::Store(StoreError::Cancelled))).into()
 }
 
-/// What a memory throws that gets no thread to work on; `cause` is what the system said.
+/// The error of a call for which no thread could be started; `cause` is the system's message.
 #[uniffi::export]
 #[must_use]
 pub fn no_thread_reply(cause: String) -> Reply {
@@ -186,8 +187,8 @@ pub fn no_thread_reply(cause: String) -> Reply {
 
 #[uniffi::export]
 impl MemdirError {
-    /// What goes back to the model: the exact answer, or, where the store or a hook is broken, a
-    /// sentence that says no more than that.
+    /// The reply for the model: the exact reply of a refusal. If the store or a hook failed, it says only
+    /// that.
     #[must_use]
     pub fn reply(&self) -> Reply {
         let (error, cause) = match self {

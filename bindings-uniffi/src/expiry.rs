@@ -11,11 +11,11 @@ use crate::error::MemdirError;
 use crate::results::{Expired, ExpiryProgress};
 use crate::store::StoreError;
 
-/// Gets the progress of an expiry.
+/// Receives the progress of an expiry.
 #[uniffi::export(rust, foreign)]
 pub trait ExpiryWatch: Send + Sync {
-    /// Returns whether the expiry goes on. If it returns false or throws, the expiry stops; files
-    /// that are already removed stay removed.
+    /// Return true to continue. If it returns false or throws, the expiry stops; files that are
+    /// already removed stay removed.
     fn scanned(&self, progress: ExpiryProgress) -> Result<bool, StoreError>;
 }
 

@@ -1,4 +1,4 @@
-//! What your own code does with the files of a memory, and the tool's definitions for other model hosts.
+//! Your own code's access to the files of a memory, and the tool's definitions for other model hosts.
 #![allow(clippy::needless_pass_by_value, reason = "UniFFI hands over what it has made")]
 
 use memdir::{ConfigError, Project};
@@ -10,7 +10,7 @@ use crate::memory::Memory;
 use crate::option_values::texts;
 use crate::results::{Entry, GrepMatch};
 
-/// Which model host a tool's definition is for.
+/// The model host that a tool's definition is for.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// `name`, `description`, and `parameters` in JSON Schema 2020-12.
@@ -19,7 +19,7 @@ pub enum Dialect {
     OpenAi,
     /// A function tool of OpenAI's Chat Completions API, strict. Many other hosts understand it.
     OpenAiChat,
-    /// A custom tool of Anthropic's Messages API, for where the memory tool itself cannot be used.
+    /// A custom tool of Anthropic's Messages API, if the memory tool itself cannot be used.
     AnthropicCustom,
     /// A function declaration of the Gemini API.
     Gemini,
@@ -39,7 +39,7 @@ impl From<Dialect> for memdir::command::Dialect {
 
 #[uniffi::export]
 impl Memory {
-    /// The text of a file, as it is: also what views hide (`sensitive_on_view`). The model cannot call
+    /// The text of a file as it is stored, including text that views hide (`sensitive_on_view`). The model cannot call
     /// this, hooks are not called, and it does not count as a use of the file.
     ///
     /// Throws `Refused` if there is no file or it is not text, `Store` if the store is broken.
@@ -48,8 +48,8 @@ impl Memory {
         Ok(self.core.read(&path)?)
     }
 
-    /// The text of a file as a model may see it: redacted if views are (`sensitive_on_view`), and without line numbers. It counts
-    /// as a use of the file, as a view does. For giving a file to a model other than by `view`.
+    /// The text of a file as a model may see it: redacted if views are (`sensitive_on_view`), and without line numbers.
+    /// Like a view, it counts as a use of the file. Use it to give a file to a model without `view`.
     ///
     /// Throws as `read`, and `Refused` if the text is too large to be shown.
     pub fn read_shown(&self, path: MemdirText) -> Result<String, MemdirError> {
@@ -57,15 +57,14 @@ impl Memory {
         Ok(self.core.read_shown(&path)?)
     }
 
-    /// Writes a file, which is made, with its parents, or replaced as a whole. With `if_unchanged` it is
-    /// only replaced if it holds this text, which is what `read` returned before. The model cannot call
-    /// this, and hooks are not called.
+    /// Writes a whole file: creates it with its parents, or replaces its content. With `if_unchanged` it only replaces a
+    /// file that holds this text, which an earlier `read` returned. The model cannot call this, and hooks are not called.
     ///
-    /// The policies are those of the commands: patterns of paths, limits, sensitive text. For
-    /// `stale_guard` it is somebody else's change: the model has to view the file again.
+    /// The same policies apply as for commands: path patterns, limits, sensitive text. `stale_guard` treats it as a change
+    /// by someone else, so the model has to view the file again.
     ///
-    /// Throws `Refused` if a policy forbids it or the file does not hold `if_unchanged`, and then nothing
-    /// was changed. Throws `Store` if the store is broken.
+    /// Throws `Refused` if a policy forbids it or the file does not hold `if_unchanged`, and then nothing was changed.
+    /// Throws `Store` if the store is broken.
     #[uniffi::method(default(if_unchanged = None))]
     pub fn write(
         &self,
@@ -79,11 +78,10 @@ impl Memory {
         Ok(self.core.write(&path, &text, old.as_deref())?)
     }
 
-    /// The entries below a directory, `depth` levels deep (null for all), in the order of their paths,
-    /// without hidden ones and what is below them. Of a file: the file itself. Null as the path is
-    /// `/memories`.
+    /// The entries below a directory, `depth` levels deep (null for all), sorted by path. Hidden entries, and everything
+    /// below them, are left out. For a file, the list contains only the file itself. A null path is `/memories`.
     ///
-    /// Throws `Refused` if nothing is there, `Store` if the store is broken.
+    /// Throws `Refused` if the path does not exist, `Store` if the store is broken.
     #[uniffi::method(default(path = None, depth = Some(1)))]
     pub fn list(
         &self,
@@ -96,24 +94,23 @@ impl Memory {
         Ok(entries.into_iter().map(Entry::from).collect())
     }
 
-    /// Whether there is a file or a directory.
+    /// True if a file or a directory exists at the path.
     ///
-    /// Throws `Refused` for a text that is no path, `Store` if the store is broken.
+    /// Throws `Refused` if the path is not valid, `Store` if the store is broken.
     pub fn exists(&self, path: MemdirText) -> Result<bool, MemdirError> {
         let path = path.option("path")?;
         Ok(self.core.exists(&path)?)
     }
 
-    /// The first `limit` matches at `path` and below it: names of files and directories, and lines of
-    /// files, in the order of the paths and lines. Hidden entries and files that are not text are left
-    /// out. With `sensitive_on_view` the texts are searched as a view shows them. Null as the path is
-    /// `/memories`.
+    /// The first `limit` matches at `path` and below it: names of files and directories, and lines of files, sorted by path
+    /// and line. Hidden entries and files that are not text are left out. With `sensitive_on_view` it searches the texts as
+    /// a view shows them. A null path is `/memories`.
     ///
-    /// With `regex` the query is a regular expression in the syntax of Rust's `regex-lite`: without
-    /// look-around and back-references, in linear time.
+    /// With `regex` the query is a regular expression in the syntax of Rust's `regex-lite`: without look-around and
+    /// back-references, in linear time.
     ///
-    /// It reads every file until it has enough. Throws `Refused` if nothing is there, `Config` if the
-    /// regular expression is wrong, `Store` if the store is broken.
+    /// It reads files until it has enough matches. Throws `Refused` if the path does not exist, `Config` if the regular
+    /// expression is wrong, `Store` if the store is broken.
     #[uniffi::method(default(regex = false, ignore_case = false, path = None, limit = 100))]
     pub fn grep(
         &self,
@@ -131,9 +128,9 @@ impl Memory {
         Ok(found.into_iter().map(GrepMatch::from).collect())
     }
 
-    /// A table of contents for a system prompt, in at most `max_chars` characters: a line for each file
-    /// with its path, its size, and its first line. Files that match `never_expire` come first, then
-    /// what was written last. If not all files fit, the last line says how many are left out.
+    /// A table of contents for a system prompt, in at most `max_chars` characters: a line for each file with its path, its
+    /// size, and its first line. Files that match `never_expire` come first, then the most recently written ones. If not
+    /// all files fit, the last line says how many are left out.
     ///
     /// Throws `Store` if the store is broken.
     #[uniffi::method(default(max_chars = 2000))]
@@ -142,15 +139,13 @@ impl Memory {
         Ok(self.core.index(max_chars)?)
     }
 
-    /// Lays out the files with which a project of several sessions begins: `progress.md`, `features.md`
-    /// and `init.md`. A file that is there already stays as it is. Returns the paths of those that were
-    /// made. The model cannot call this.
+    /// Creates the files with which a project of several sessions begins: `progress.md`, `features.md` and `init.md`.
+    /// Existing files are left unchanged. Returns the paths of the files that were created. The model cannot call this.
     ///
-    /// `about` is what the project is about, `features` are what is to be built, one after the other, and
-    /// `init` is how the project is set up and started.
+    /// `about` describes the project. `features` are the features to build, one after the other. `init` is how to set up
+    /// and start the project.
     ///
-    /// Throws `Refused` if a policy forbids it; files that were made stay. Throws `Store` if the store is
-    /// broken.
+    /// Throws `Refused` if a policy forbids it; the files created before it stay. Throws `Store` if the store is broken.
     #[uniffi::method(default(init = None))]
     pub fn bootstrap(
         &self,
@@ -167,28 +162,27 @@ impl Memory {
         Ok(made.into_iter().map(|path| path.as_str().to_owned()).collect())
     }
 
-    /// Makes the stale guard refuse edits of every file that the model has seen, until it views the file
-    /// again. Call it when the conversation was compacted, of which the guard cannot know. Not after
-    /// context editing that spares the memory's results.
+    /// Makes the stale guard refuse edits of every file that the model has seen, until it views the file again. Call it
+    /// after the conversation was compacted, because the guard cannot detect that. It is not needed after context editing
+    /// that keeps the memory tool's results.
     pub fn forget_views(&self) {
         self.core.forget_views();
     }
 
-    /// The JSON text of one tool named `memory`, for a model host that does not know Anthropic's tool.
-    /// Give what the model sends to `execute`. If the memory is read-only, its only command is `view`.
-    /// Null as the dialect is JSON Schema.
+    /// The JSON text of one tool named `memory`, for a model host without built-in support for Anthropic's tool. Pass the
+    /// model's input to `execute`. If the memory is read-only, its only command is `view`. A null dialect is JSON Schema.
     ///
-    /// No schema language says which fields belong to which command, so it also admits calls that lack
-    /// a field; they are refused with a sentence. `tool_definitions` is exact.
+    /// No schema language can tie fields to a command, so the schema also admits calls that lack a field. They are refused
+    /// with an explanation for the model. The schemas of `tool_definitions` are exact.
     #[must_use]
     #[uniffi::method(default(dialect = None))]
     pub fn tool_definition(&self, dialect: Option<Dialect>) -> String {
         self.core.tool_definition(dialect.unwrap_or(Dialect::JsonSchema).into()).to_string()
     }
 
-    /// The JSON texts of a tool for each command, named `prefix` (at most 32 ASCII letters, digits, `_`
-    /// and `-`) and the command's name. If the memory is read-only, only `view`. Give a call of one to
-    /// `execute` with the command's name as its `command`. Null as the dialect is JSON Schema.
+    /// The JSON texts of one tool for each command, named `prefix` plus the command's name. The prefix has at most 32 ASCII
+    /// letters, digits, `_` and `-`. If the memory is read-only, only `view`. Pass the model's input to `execute` with the
+    /// command's name as its `command`. A null dialect is JSON Schema.
     ///
     /// Throws `Config` if the prefix is wrong.
     #[uniffi::method(default(dialect = None, prefix = None))]

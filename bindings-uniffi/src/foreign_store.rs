@@ -32,7 +32,8 @@ impl ForeignStore {
 }
 
 impl ForeignStore {
-    /// The host gets an object that may outlive this call, which the borrowed `edit` must not.
+    /// Passes the host a `Swap` instead of the edit: the host may keep its object, but the borrowed
+    /// `edit` must not outlive this call.
     fn swap(
         &self,
         context: &Context,
@@ -52,7 +53,8 @@ impl memdir::Store for ForeignStore {
         StoreInfo {
             // If it fails, other methods fail as well, and can report it.
             tracks_access: self.0.tracks_access().unwrap_or(false),
-            // Without an answer, no other spelling may pass a policy.
+            // If the store does not answer, spellings are folded, so another spelling cannot evade
+            // a policy.
             folds_case: self.0.folds_case().unwrap_or(true),
             ..StoreInfo::default()
         }
@@ -150,8 +152,8 @@ fn named(operation: &str, path: &MemoryPath, failure: StoreError) -> CoreStoreEr
     }
 }
 
-/// An entry that the host listed in `directory`. A name that no path can contain is left out. A
-/// path that is not directly below the directory is a mistake of the store.
+/// An entry that the host listed in `directory`. A name that is not valid in a path is left out. A
+/// path that is not directly below the directory is an error of the store.
 fn valid_entry(directory: &MemoryPath, entry: &Entry) -> Result<Option<CoreEntry>, CoreStoreError> {
     let wrong = |problem: String| {
         Err(CoreStoreError::failed(

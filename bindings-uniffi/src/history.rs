@@ -12,10 +12,9 @@ use crate::results::{Restored, Version};
 
 #[uniffi::export]
 impl Memory {
-    /// A session of the same memory, for a conversation of its own: its changes are recorded as this
-    /// actor's, such as an agent or a user, and with `stale_guard` only what it was shown itself counts.
-    /// Everything else is shared. It takes the place of the option `actor`. Never take it from a model's
-    /// input.
+    /// A session of the same memory, for one conversation. Its changes are recorded under this actor, such as an
+    /// agent or a user, and its `stale_guard` counts only its own views. Everything else is shared. `actor`
+    /// replaces the option `actor`. Never take it from a model's input.
     ///
     /// Throws `Config` if the text is not valid Unicode.
     pub fn acting_as(&self, actor: MemdirText) -> Result<Self, MemdirError> {
@@ -23,15 +22,20 @@ impl Memory {
         Ok(self.of(self.core.acting_as(&actor)))
     }
 
-    /// The versions of files, newest first. The memory needs the option `history`, and the model cannot
-    /// call this.
+    /// The versions of files, newest first. The memory needs the option `history`, and the model cannot call
+    /// this.
     ///
-    /// `path` is a file or a directory, also one that is not there any more: only versions of what is or
-    /// was there, and the earlier versions of files that were moved there. Only the first `limit`; only
-    /// those before the version `before`, the last of the page that was shown before; only those that
-    /// `actor` made; only those of the change `change`; only those made at the time `since` or later.
+    /// The arguments are filters; null does not filter:
     ///
-    /// Throws `History` if the memory has no history, or a text is no id or no path; `Config` for a wrong
+    /// - `path`: versions of this file, or of everything below this directory, whether it still exists or not.
+    ///   Earlier versions of files that were moved there are included.
+    /// - `limit`: the most versions to return.
+    /// - `before`: only versions older than the one with this id, the last id of the previous page.
+    /// - `actor`: only versions that this actor made.
+    /// - `change`: only versions of this change.
+    /// - `since`: only versions that were made at this time or later.
+    ///
+    /// Throws `History` if the memory has no history, or a text is not a valid id or path; `Config` for a wrong
     /// limit; `Store` if the store is broken.
     #[uniffi::method(default(
         path = None,
@@ -67,17 +71,17 @@ impl Memory {
 
     /// The content of a version.
     ///
-    /// Throws `History` if there is no such version, or it has no content: it is a deletion, was redacted,
+    /// Throws `History` if there is no such version, or it has no content because it is a deletion, was redacted,
     /// or its records are damaged. Throws `Store` if the store is broken.
     pub fn read_version(&self, id: MemdirText) -> Result<Vec<u8>, MemdirError> {
         let id = self::id("id", id)?;
         Ok(self.core.read_version(id)?)
     }
 
-    /// A unified diff from one version to another; empty if nothing differs. With null as the other one:
-    /// what the change of the version did to the file.
+    /// A unified diff from one version to another; empty if they do not differ. If `other` is null, it shows the
+    /// change that made the version.
     ///
-    /// Throws as `read_version`; but a file that is not there counts as empty.
+    /// Throws as `read_version`, but a deleted file counts as empty.
     #[uniffi::method(default(other = None))]
     pub fn diff(&self, id: MemdirText, other: Option<MemdirText>) -> Result<String, MemdirError> {
         let id = self::id("id", id)?;
@@ -85,31 +89,30 @@ impl Memory {
         Ok(self.core.diff(id, other)?)
     }
 
-    /// Writes the content of a version back, as a new version. A deleted file is made again where it was:
-    /// `id` is then the version of its deletion, or an earlier one. With the id of a change, all files of
-    /// that change are brought back, such as those of a deleted directory.
+    /// Writes the content of a version back, as a new version. A deleted file is created again at its old path:
+    /// `id` is then the version of its deletion, or an earlier one. With the id of a change, all files of that
+    /// change are restored, such as those of a deleted directory.
     ///
-    /// With `overwrite` also over what was changed since; otherwise a file that is there with another
-    /// content is a conflict. Policies do not apply: your own code brings back what was there.
+    /// If a file now has a different content, that is a conflict, unless `overwrite` is true. Policies do not
+    /// apply, because your own code restores content that was allowed before.
     ///
-    /// Throws as `read_version`, and `History` for a conflict, a read-only memory, or if the store failed
-    /// in the middle.
+    /// Throws as `read_version`, and `History` for a conflict, a read-only memory, or if the store failed midway.
     #[uniffi::method(default(overwrite = false))]
     pub fn restore(&self, id: MemdirText, overwrite: bool) -> Result<Restored, MemdirError> {
         let id = self::id("id", id)?;
         Ok(self.core.restore(id, overwrite)?.into())
     }
 
-    /// Takes back a change: every file that it changed becomes what it was before. `change` is the id of
-    /// the change, or of a version that it made. With `since` instead, takes back all changes that were
-    /// made at that time or later, by `actor` or by anybody. With `dry_run` it only returns what it would do.
-    /// With `skip_conflicts` it leaves out the files that cannot be undone because of a conflict, and lists
-    /// them. With `merge` it keeps later changes of other lines: where a file was changed since, the lines
-    /// of the undone change become what they were, if no later change touches them or a line beside them.
+    /// Undoes a change: every file that it changed returns to its previous content. `change` is the id of the
+    /// change, or of a version that it made. With `since` instead, it undoes all changes that were made at that
+    /// time or later, by `actor` or by all actors. With `dry_run` it only returns what it would do. With
+    /// `skip_conflicts` it leaves out the files that cannot be undone because of a conflict, and lists them. With
+    /// `merge` it keeps later changes of other lines. In a file that was changed since, only the lines of the
+    /// undone change are reverted, if no later change touches them or an adjacent line.
     ///
-    /// Throws `History` if later changes depend on it, and then nothing was changed, or if what the files
-    /// were before was removed because of a limit; otherwise as `restore`. Throws `Config` unless there is either
-    /// `change` or `since`.
+    /// Throws `History` if later changes depend on it, and then nothing was changed, or if a previous content was
+    /// removed because of a limit; otherwise as `restore`. Throws `Config` unless exactly one of `change` and
+    /// `since` is given.
     #[uniffi::method(default(
         change = None,
         since = None,
@@ -134,21 +137,21 @@ impl Memory {
         Ok(restored.into())
     }
 
-    /// Makes every file what it was at a time, whatever was changed since. Files of which the history
-    /// knows nothing stay. With `dry_run` it only returns what it would do.
+    /// Restores every file to its state at a time: all later changes are reverted. Files that the history does
+    /// not know are left unchanged. With `dry_run` it only returns what it would do.
     ///
-    /// Throws `History` if the history does not reach back so far; otherwise as `restore`.
+    /// Throws `History` if the history does not reach back to that time; otherwise as `restore`.
     #[uniffi::method(default(dry_run = false))]
     pub fn restore_all(&self, at: MemdirTime, dry_run: bool) -> Result<Restored, MemdirError> {
         let at = at.argument("at")?;
         Ok(self.core.restore_all(at, dry_run)?.into())
     }
 
-    /// Removes the content of a version from the history for good, wherever the history has it; with the
-    /// id of a change, the contents of all its versions. The version stays, with the reason. Returns the
-    /// id of the change, or null if nothing was left to remove.
+    /// Permanently removes the content of a version from the history, wherever the history has it; with the id of
+    /// a change, the contents of all its versions. The version stays, with the reason. Returns the id of the
+    /// change, or null if nothing was left to remove.
     ///
-    /// Throws `History` if a file holds this content now; otherwise as `read_version`.
+    /// Throws `History` if a file has this content now; otherwise as `read_version`.
     pub fn redact(
         &self,
         id: MemdirText,
@@ -159,8 +162,8 @@ impl Memory {
         Ok(change.as_ref().map(ToString::to_string))
     }
 
-    /// Removes the versions that the options keep no longer, and returns how many records of changes that
-    /// were. The memory does this now and then after a change, too.
+    /// Removes the versions that the retention options no longer keep, and returns the number of removed change
+    /// records. The memory also does this from time to time after a change.
     ///
     /// Throws `History` if the memory has no history or is read-only, `Store` if the store is broken.
     pub fn trim_history(&self) -> Result<i64, MemdirError> {
@@ -169,7 +172,7 @@ impl Memory {
     }
 }
 
-/// The id that a text is.
+/// Parses an id.
 fn id(name: &str, text: MemdirText) -> Result<HistoryId, MemdirError> {
     Ok(shared::id(&text.option(name)?)?)
 }

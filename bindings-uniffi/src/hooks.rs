@@ -1,4 +1,4 @@
-//! Hooks as Kotlin and Swift write them.
+//! The interface of hooks for Kotlin and Swift.
 #![allow(clippy::needless_pass_by_value, reason = "UniFFI hands over what it has made")]
 
 use std::sync::Arc;
@@ -13,37 +13,36 @@ use crate::results::Event;
 
 /// Your own code before and after each command of a memory.
 ///
-/// A hook runs on the thread of its command, and several threads may call it at once. Commands that
-/// a hook issues on that thread, on the same memory, run without hooks.
+/// A hook runs on the thread of its command, and several threads may call it concurrently. Commands that a hook issues on
+/// that thread, on the same memory, run without hooks.
 #[uniffi::export(rust, foreign)]
 pub trait MemoryHooks: Send + Sync {
-    /// Called with each command before the store is touched. The command's paths are valid and
-    /// canonical, and its text is as it will be stored. `call` tells who acts, and what the command would change. Not called
-    /// for input that is not a command, whose path is refused, or that a policy forbids for its paths alone.
+    /// Called with each command before the store is touched. The command's paths are valid and canonical, and its text is
+    /// as it will be stored. `call` has the actor, and the diff of the command. Not called for input that is not a command,
+    /// whose path is refused, or that a policy forbids because of its paths alone.
     ///
-    /// If it throws, it has failed: the command is not executed, and the model reads only that it
-    /// could not be checked. By default it allows every command.
+    /// If it throws, it has failed: the command is not executed, and the model reads only that it could not be checked. By
+    /// default it allows every command.
     fn before(&self, command: Command, call: Arc<HookCall>) -> Result<HookDecision, HookError>;
 
-    /// Called after each call, when its reply is ready. Also called for input that is not a
-    /// command. An error that it throws is logged and changes nothing, because the command is
-    /// done. By default it does nothing.
+    /// Called after each call, when its reply is ready. Also called for input that is not a command. An error that it
+    /// throws is logged and has no other effect, because the command is already executed. By default it does nothing.
     fn after(&self, event: Event) -> Result<(), HookError>;
 }
 
-/// What the hook `before` may know of a call, beside the command.
+/// A call, as the hook `before` gets it: the actor, the session, the id of the tool use, and the diff.
 #[derive(uniffi::Object, Debug)]
 pub struct HookCall(memdir::HookCall<'static>);
 
 #[uniffi::export]
 impl HookCall {
-    /// Who acts: the actor of `acting_as`, or the option `actor`; null if there is none.
+    /// The actor: that of `acting_as`, or the option `actor`; null if there is no actor.
     #[must_use]
     pub fn actor(&self) -> Option<String> {
         self.0.actor().map(str::to_owned)
     }
 
-    /// The session: each memory has its own, and each that `acting_as` makes.
+    /// The id of the session. Each memory has its own, and so has each result of `acting_as`.
     #[must_use]
     pub fn session(&self) -> String {
         self.0.session().to_owned()
@@ -55,14 +54,15 @@ impl HookCall {
         self.0.tool_use_id().map(str::to_owned)
     }
 
-    /// What the command would change, as a unified diff of the texts as they would be stored: see "What a hook knows" in the
-    /// documentation of policies. Empty for a view. It reads the file or lists the directory, and leaves no trace.
+    /// The command's change as a unified diff of the texts as they would be stored: see "What a hook knows" in the
+    /// documentation of policies. Empty for a view. It reads the file or lists the directory, and does not count as a use
+    /// of the file.
     ///
-    /// An approval holds for this diff: if what it is based on has changed when the command is executed, nothing is changed,
-    /// and the model reads that it has to view the file again.
+    /// An approval is valid only for this diff: if the file has changed by the time the command is executed, nothing is
+    /// written, and the model reads that it has to view the file again.
     ///
-    /// Throws `Refused` if the command would be refused: let `before` throw it, and the command is refused in the same words.
-    /// `Store` if the store is broken, `Hook` if `before` has returned already.
+    /// Throws `Refused` if the command would be refused: let `before` throw it, and the model reads the same refusal.
+    /// Throws `Store` if the store is broken, `Hook` if `before` has already returned.
     pub fn diff(&self) -> Result<String, MemdirError> {
         Ok(self.0.diff()?)
     }
@@ -79,21 +79,20 @@ impl HookCall {
     }
 }
 
-/// What `before` decides about a command.
+/// The decision of `before` about a command.
 #[derive(uniffi::Enum, Debug, Clone, PartialEq, Eq)]
 pub enum HookDecision {
     /// The command is executed.
     Allow,
-    /// The command is executed with `text` in the place of its file text, new string or inserted
-    /// text. All other policies check this text. If the command writes no text, the hook counts as
-    /// failed.
+    /// The command is executed with `text` instead of its file text, new string or inserted text. All other policies check
+    /// this text. If the command writes no text, the hook counts as failed.
     Replace {
         /// The new text.
         text: String,
     },
     /// The command is not executed.
     Deny {
-        /// The sentence for the model: what is forbidden, and what to do instead.
+        /// The message for the model: what is forbidden, and what to do instead.
         reason: String,
     },
 }
@@ -108,7 +107,7 @@ pub enum Command {
         /// First and last line; null for all lines, and for an invalid range.
         view_range: Option<Vec<i64>>,
     },
-    /// Make a new file.
+    /// Create a new file.
     Create {
         /// The path of the file.
         path: String,
@@ -147,7 +146,7 @@ pub enum Command {
     },
 }
 
-/// Why a hook failed.
+/// The reason why a hook failed.
 #[derive(uniffi::Error, thiserror::Error, Debug, Clone, PartialEq, Eq)]
 #[uniffi::export(Display)]
 pub enum HookError {
@@ -159,7 +158,7 @@ pub enum HookError {
     },
 }
 
-/// Whatever else a foreign hook throws: without this UniFFI would panic.
+/// Any other error of a foreign hook. Without this conversion UniFFI would panic.
 impl From<UnexpectedUniFFICallbackError> for HookError {
     fn from(error: UnexpectedUniFFICallbackError) -> Self {
         Self::Failed { reason: error.reason }
@@ -177,7 +176,7 @@ pub(crate) fn with_hooks(
     }
 }
 
-/// Hooks of the host's, as the core sees them.
+/// The host's hooks, for the core.
 struct ForeignHooks(Arc<dyn MemoryHooks>);
 
 impl CoreHooks for ForeignHooks {
@@ -191,7 +190,7 @@ impl CoreHooks for ForeignHooks {
     }
 
     fn after(&self, event: &memdir::Event) {
-        // The host's side has logged what it threw.
+        // The host's side has already logged the error.
         let _ = self.0.after(Event::from(event.clone()));
     }
 }
@@ -232,7 +231,7 @@ pub(crate) fn handed_over(command: &memdir::Command<'_>) -> Option<Command> {
         memdir::Command::Rename { old_path, new_path } => {
             Command::Rename { old_path: old_path.to_string(), new_path: new_path.to_string() }
         }
-        // There is no seventh.
+        // There are only six commands.
         _ => return None,
     })
 }

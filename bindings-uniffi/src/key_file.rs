@@ -1,10 +1,11 @@
-//! [`key_from_file`]: a key that is kept in a file. Kotlin and Swift make a member of their `EncryptionKey` of it.
+//! [`key_from_file`]: a key that is kept in a file. Kotlin and Swift offer it as a member of their
+//! `EncryptionKey`.
 #![allow(clippy::needless_pass_by_value, reason = "UniFFI hands over what it has made")]
 
 use crate::border::{MemdirKey, MemdirText};
 use crate::error::MemdirError;
 
-/// The key in the file at `path`, which is made if nothing is there.
+/// The key in the file at `path`, which is created if it does not exist.
 #[uniffi::export]
 pub fn key_from_file(path: MemdirText) -> Result<MemdirKey, MemdirError> {
     let path = path.option("path")?;

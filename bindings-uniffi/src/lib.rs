@@ -1,7 +1,7 @@
 //! memdir for Swift and Kotlin: the types that UniFFI exports. The logic is in the core.
 //!
-//! The doc comments here become the documentation of both languages, so they name neither. Features
-//! of one language (default arguments, coroutines, `async`) are in `kotlin/` and `swift/`.
+//! The doc comments here become the documentation of both languages, so they name neither language.
+//! Features of one language (default arguments, coroutines, `async`) are in `kotlin/` and `swift/`.
 
 mod border;
 mod built_in_store;

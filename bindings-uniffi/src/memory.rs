@@ -23,12 +23,12 @@ use crate::store::Store;
 
 /// The memory directory of an agent: executes the commands of Claude's memory tool on a store.
 ///
-/// Many threads may use it at once. Calls read and write files, so do not make them on a user
-/// interface's thread.
+/// Several threads may use it concurrently. Calls read and write files, so do not make them on a user interface's
+/// thread.
 #[derive(uniffi::Object)]
 pub struct Memory {
     pub(crate) core: memdir::Memory,
-    /// The host finds its own hooks by a memory that came from this library.
+    /// The host's hooks, returned to the host if this library has created the memory.
     pub(crate) hooks: Option<Arc<dyn MemoryHooks>>,
 }
 
@@ -40,10 +40,10 @@ impl std::fmt::Debug for Memory {
 
 #[uniffi::export]
 impl Memory {
-    /// Opens the store that `store` names: a directory, which is made if it does not exist (the
-    /// files are in its `memories` directory), `dir:./notes` for the files of that very directory,
-    /// `sqlite:agent.db` for an SQLite database, or `memory:` for a store in this process. Default:
-    /// `./memory`. Null is refused, because it is a setting that is missing.
+    /// Opens the store at the address `store`. A directory is created if it does not exist; the files are in its
+    /// `memories` directory. `dir:./notes` uses the files of exactly that directory, `sqlite:agent.db` an SQLite
+    /// database, and `memory:` a store in this process. Default: `./memory`. Null is rejected, because it usually comes
+    /// from a missing setting.
     ///
     /// With `hooks`, your own code runs before and after each command.
     ///
@@ -63,8 +63,8 @@ impl Memory {
         Ok(Self { core: with_hooks(memory, hooks.clone()), hooks })
     }
 
-    /// A memory on your own store, or on one that is shared with another memory. With `encryption_key`
-    /// everything that the store keeps is encrypted.
+    /// A memory on your own store, or on a store that is shared with another memory. With `encryption_key` everything
+    /// that the store keeps is encrypted.
     ///
     /// Throws `Config` if an option is wrong, `Store` if the store cannot be opened with its key.
     #[uniffi::constructor(default(hooks = None, options))]
@@ -79,27 +79,26 @@ impl Memory {
         Ok(Self { core: with_hooks(memory, hooks.clone()), hooks })
     }
 
-    /// The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
-    /// does not happen, and its reply says so. What cancels the calls of this memory cancels those of the new one, too.
+    /// The same memory, with calls that `cancellation` can cancel. If a cancelled call has not begun to write, it is
+    /// not executed, and its reply says so. Cancellations of this memory apply to the new one, too.
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "UniFFI hands objects over by value")]
     pub fn cancelled_by(&self, cancellation: Arc<Cancellation>) -> Self {
         self.of(self.core.cancelled_by(cancellation.core()))
     }
 
-    /// Executes one tool call, given as the JSON text of its `input`. A whole `tool_use` block is
-    /// understood, too.
+    /// Executes one tool call, given as the JSON text of its `input` or of a whole `tool_use` block.
     ///
-    /// It never throws: a model's mistake is a reply with `is_error`. So is a cancelled call, and a
-    /// broken store or hook; the reply's `cause` then has the details for you.
+    /// It never throws: a mistake by the model is returned as a reply with `is_error`. So is a cancelled call, and a
+    /// failure of the store or a hook; the reply's `cause` then has the details for you.
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "UniFFI hands custom types over by value")]
     pub fn execute(&self, json: MemdirText) -> Reply {
         self.answer(Decoded::parse(json.as_bytes())).into()
     }
 
-    /// As `execute`, if the call cannot change anything. Otherwise returns null and does nothing.
-    /// Use it to run views on their own threads, so they do not wait behind changes.
+    /// Like `execute`, but only for a call that cannot change anything. For any other call it returns null and does
+    /// nothing. Use it to run views on their own threads, so they do not wait behind changes.
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "UniFFI hands custom types over by value")]
     pub fn execute_view(&self, json: MemdirText) -> Option<Reply> {
@@ -110,12 +109,12 @@ impl Memory {
         }
     }
 
-    /// Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the
-    /// first and last line to show (1-based, inclusive; a last line of -1 is the end); null shows
-    /// all. An image is refused: `execute` shows it.
+    /// Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the first and last line to
+    /// show (1-based, inclusive; a last line of -1 is the end); null shows all lines. An image is refused; use
+    /// `execute` to show it.
     ///
-    /// Throws `Refused` with the exact reply for the model, `Store` if the store is broken, `Hook` if
-    /// the hook `before` failed.
+    /// Throws `Refused` with the exact reply for the model, `Store` if the store is broken, `Hook` if the hook `before`
+    /// failed.
     #[uniffi::method(default(view_range = None))]
     pub fn view(
         &self,
@@ -127,15 +126,15 @@ impl Memory {
         Ok(content.text_of_view(&path.shown())?)
     }
 
-    /// Makes a new file and its missing parents.
+    /// Creates a new file and its missing parents.
     ///
     /// Throws as `view` does.
     pub fn create(&self, path: MemdirText, file_text: MemdirText) -> Result<String, MemdirError> {
         self.call("create", &[("path", path.field()), ("file_text", file_text.field())])
     }
 
-    /// Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one, or null,
-    /// deletes it.
+    /// Replaces the only occurrence of `old_str` in a file with `new_str`. If `new_str` is empty or null, it deletes
+    /// `old_str`.
     ///
     /// Throws as `view` does.
     #[uniffi::method(default(new_str = None))]
@@ -183,17 +182,15 @@ impl Memory {
         self.call("rename", &[("old_path", old_path.field()), ("new_path", new_path.field())])
     }
 
-    /// Removes the files that nobody used for `older_than`, and returns them in the order of their
-    /// paths. With `dry_run` it only returns them. The model cannot call this.
+    /// Removes the files that were not used for `older_than`, and returns them, sorted by path. With `dry_run` it only
+    /// returns them. The model cannot call this.
     ///
-    /// A file is used when it is changed, and when it is viewed or renamed through a memory with
-    /// `record_access`. These stay: directories, files that match `never_expire`, files that no
-    /// command may delete, and files that are used meanwhile. `watch` is called after every 1,000
-    /// files and at the end, and can stop the removal.
+    /// A change counts as a use of the file. A view or a rename counts only through a memory with `record_access`.
+    /// Directories, files that match `never_expire`, files that no command may delete, and files that are used during
+    /// the call are kept. `watch` is called after every 1,000 files and at the end, and can stop the removal.
     ///
-    /// Throws `Config` if accesses are not recorded, the store does not keep them, or it is
-    /// read-only. Throws `Store` if the store is broken; files that are already removed stay
-    /// removed.
+    /// Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only. Throws `Store`
+    /// if the store is broken; files that are already removed stay removed.
     #[uniffi::method(default(dry_run = false, watch = None))]
     pub fn expire(
         &self,
@@ -206,17 +203,17 @@ impl Memory {
     }
 
     /// Calls `listener` with every change that a memory of this process makes on this store: commands, `clear` and
-    /// `expire`, of this memory and of any other one on the same open store, or on the same directory or database.
+    /// `expire`. This includes other memories on the same open store, or on the same directory or database.
     ///
-    /// It is called until the subscription is cancelled or let go. Not told is what other processes change, what is
-    /// written to the store directly, and what another memory changes on a store of your own.
+    /// The listener is called until the subscription is cancelled or released. It does not receive changes by other
+    /// processes, direct writes to the store, or changes by another memory on your own store.
     #[must_use]
     pub fn observe(&self, listener: Arc<dyn ChangeListener>) -> Subscription {
         changes::observe(&self.core, listener)
     }
 
     /// Deletes everything below `/memories`. The model cannot call this. With a history, all contents stay in the
-    /// history; `erase` removes it, too.
+    /// history; `erase` also removes the history.
     ///
     /// Throws `Store` if the store is broken.
     pub fn clear(&self) -> Result<(), MemdirError> {
@@ -231,7 +228,7 @@ pub(crate) fn lines(range: &[i64]) -> Value<'static> {
 }
 
 impl Memory {
-    /// Another one with the same hooks.
+    /// A memory with another core and the same hooks.
     pub(crate) fn of(&self, core: memdir::Memory) -> Self {
         Self { core, hooks: self.hooks.clone() }
     }
@@ -249,7 +246,7 @@ impl Memory {
         Arguments(arguments).execute(&self.core, name)
     }
 
-    /// One that answers with text.
+    /// Runs a command that returns text.
     fn call(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! Several stores in one tree.
+//! Several stores mounted into one tree.
 
 use std::sync::Arc;
 
@@ -24,16 +24,16 @@ enum Place {
 
 impl std::fmt::Debug for Mount {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Not the place: an address may hold a password.
+        // The store is not printed: an address may contain a password.
         f.debug_struct("Mount").field("path", &self.path).finish_non_exhaustive()
     }
 }
 
 #[uniffi::export]
 impl Mount {
-    /// Mounts the store that `store` names at `path`. A path without a scheme is a directory. At
-    /// `/memories` its files are in its `memories` directory; below, they are in that very
-    /// directory.
+    /// Mounts the store at the address `store` at `path`. An address without a scheme is a
+    /// directory. At `/memories` the files are in its `memories` directory; below, they are in the
+    /// directory itself.
     ///
     /// With `read_only` the store can be viewed but not changed, and must exist.
     #[uniffi::constructor(default(read_only = false))]
@@ -50,7 +50,7 @@ impl Mount {
 
 /// Opens several stores and mounts them into one tree. One of them must be at `/memories`.
 ///
-/// Only options about stores matter, as for `open_store`. Throws `Config` if a path, an address or
+/// Only options about stores apply, as for `open_store`. Throws `Config` if a path, an address or
 /// an option is wrong, `Store` if a store cannot be opened.
 #[uniffi::export(default(options))]
 #[expect(clippy::needless_pass_by_value, reason = "UniFFI hands lists over by value")]

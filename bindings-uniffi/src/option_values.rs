@@ -1,4 +1,4 @@
-//! The values of a record's fields, and arguments, as the core reads options.
+//! Converts a record's fields, and arguments, to the values that the core's option reader takes.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use memdir::value::Value;
 use crate::border::{MemdirDuration, MemdirKey, MemdirText};
 use crate::error::MemdirError;
 
-/// What a field of the record holds.
+/// The value of a field of the record.
 pub(crate) enum Given {
     None,
     Flag(bool),
@@ -85,26 +85,26 @@ impl OptionValue for Given {
 }
 
 impl MemdirText {
-    /// As an argument, or a part of an address.
+    /// Reads an argument, or a part of an address.
     pub(crate) fn option(self, name: &str) -> Result<String, MemdirError> {
         Ok(options::Given::new(name, Given::Text(self)).text()?)
     }
 }
 
-/// An argument that is a list.
+/// Reads an argument that is a list.
 pub(crate) fn texts(name: &str, given: Vec<MemdirText>) -> Result<Vec<String>, MemdirError> {
     Ok(options::Given::new(name, Given::Patterns(given)).texts()?)
 }
 
 impl MemdirDuration {
-    /// As an argument.
+    /// Reads an argument.
     pub(crate) fn option(self, name: &str) -> Result<Duration, MemdirError> {
         Ok(options::Given::new(name, Given::Duration(self)).duration()?)
     }
 }
 
 impl MemdirKey {
-    /// As an argument.
+    /// Reads an argument.
     #[cfg(feature = "encryption")]
     pub(crate) fn option(&self, name: &str) -> Result<memdir::EncryptionKey, MemdirError> {
         Ok(options::Given::new(name, Given::Key(self.clone())).key()?)

@@ -1,7 +1,8 @@
-//! [`PendingCall`]: a call of a memory whose hooks the host awaits, as Kotlin's hooks that suspend and Swift's asynchronous ones.
+//! [`PendingCall`]: a call of a memory whose hooks the host awaits, such as suspending hooks in Kotlin and asynchronous
+//! ones in Swift.
 //!
-//! No thread waits for such a hook: the call is begun and decoded, the host awaits its hooks, and a thread executes the
-//! command in between. What a decision means is the core's.
+//! No thread waits for such a hook: the call is begun and decoded, the host awaits its hook `before`, a thread executes the
+//! command, and the host awaits its hook `after`. The core decides what a hook's decision means.
 #![allow(clippy::needless_pass_by_value, reason = "UniFFI hands over what it has made")]
 
 use std::collections::HashMap;
@@ -20,12 +21,12 @@ use crate::memory::{Memory, lines};
 use crate::reply::Reply;
 use crate::results::Event;
 
-/// A call that is decoded and validated. One of `finish`, `fail_hook`, `no_thread` and `cancel` ends it, whichever comes
-/// first; later ones do nothing. It has its reply and its event then.
+/// A call that is decoded and validated. The first call of `finish`, `fail_hook`, `no_thread` or `cancel` ends it; later
+/// ones do nothing. After that it has its reply and its event.
 #[derive(uniffi::Object)]
 pub struct PendingCall {
     core: memdir::Memory,
-    /// The path of the method `view`, which refuses an image in the words of its command.
+    /// The path of the method `view`. The method refuses an image with the command's own message.
     viewed: String,
     state: Mutex<State>,
 }
@@ -34,13 +35,13 @@ enum State {
     Begun(Box<memdir::Call<'static>>),
     /// A thread is executing it.
     Taken,
-    /// The reply is there until it is asked for.
+    /// The reply is kept until it is read.
     Finished(Option<memdir::Reply>, Box<Event>),
 }
 
 #[uniffi::export]
 impl PendingCall {
-    /// The command for `before`; null if it is not asked.
+    /// The command for `before`; null if the hook is not called.
     #[must_use]
     pub fn command(&self) -> Option<Command> {
         match &*self.state() {
@@ -49,7 +50,7 @@ impl PendingCall {
         }
     }
 
-    /// What `before` may know of the call; null if it is not asked.
+    /// The other facts about the call for `before`; null if the hook is not called.
     #[must_use]
     pub fn hook_call(&self) -> Option<Arc<HookCall>> {
         match &*self.state() {
@@ -58,7 +59,7 @@ impl PendingCall {
         }
     }
 
-    /// Whether it changes nothing: a view, or a call that is already refused.
+    /// True if it changes nothing: a view, or a call that is already refused.
     #[must_use]
     pub fn is_view(&self) -> bool {
         match &*self.state() {
@@ -80,15 +81,15 @@ impl PendingCall {
         self.end(failed, |_| {}, &memdir::Cancellation::never());
     }
 
-    /// Ends the call, because there is no thread to execute the command on; `cause` is what the system said.
+    /// Ends the call, because no thread could be started for the command; `cause` is the system's message.
     pub fn no_thread(&self, cause: MemdirText) {
         let error = StoreError::failed("starting a thread", cause.shown());
         self.end(Ok(CoreDecision::Allow), |call| call.fail(error), &memdir::Cancellation::never());
     }
 
-    /// Gives the call up, unless a thread has begun it: nothing is changed.
+    /// Cancels the call, unless a thread has begun it. Nothing is changed.
     pub fn cancel(&self) {
-        // Without the decision of a hook, which waits for a diff that is not computed yet.
+        // Without the hook's decision, which would wait for a diff that has not been computed.
         let cancelled = |call: &mut memdir::Call<'static>| call.fail(StoreError::Cancelled);
         self.end(Ok(CoreDecision::Allow), cancelled, &memdir::Cancellation::never());
     }
@@ -102,13 +103,13 @@ impl PendingCall {
         }
     }
 
-    /// What `execute` returns; null if the call is not ended, or was asked for its reply before.
+    /// The result of `execute`; null if the call has not ended, or if its reply was already read.
     #[must_use]
     pub fn reply(&self) -> Option<Reply> {
         self.answered().map(Reply::from)
     }
 
-    /// What the method of the command returns; null as for `reply`.
+    /// The result of the command's method; null as for `reply`.
     ///
     /// Throws as the method does.
     pub fn text(&self) -> Result<Option<String>, MemdirError> {
@@ -182,7 +183,7 @@ impl Memory {
         PendingCall::new(self, Decoded::parse(json.as_bytes()), String::new())
     }
 
-    /// The first half of the method with the name `command`, with its arguments by their names in the tool's documentation.
+    /// The first half of the method for `command`. The arguments have their names from the tool's documentation.
     #[must_use]
     pub fn begin_command(
         &self,

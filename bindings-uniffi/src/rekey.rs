@@ -8,7 +8,7 @@ use crate::error::MemdirError;
 use crate::store::Store;
 
 /// Changes the key of an encrypted store: encrypts every file again, and then removes the old key.
-/// Returns how many files were encrypted.
+/// Returns the number of files that were encrypted.
 ///
 /// The store can be in use meanwhile: both keys open it until the end. If the change is interrupted,
 /// both keys still open the store; call this again to continue. The model cannot call this.
@@ -35,7 +35,7 @@ pub fn rekey(
     }
 }
 
-/// As `rekey`, for your own store: the one that keeps the encrypted files.
+/// As `rekey`, for your own store. Pass the store that holds the encrypted files.
 #[uniffi::export]
 pub fn rekey_store(
     store: Arc<dyn Store>,

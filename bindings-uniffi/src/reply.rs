@@ -7,23 +7,23 @@ use crate::results::ErrorKind;
 /// The answer to one tool call.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
-    /// The text for the model. If the reply is an image, a few words in its place.
+    /// The text for the model. If the reply is an image, a short description of it.
     pub content: String,
-    /// Whether the command failed: the `is_error` of the `tool_result`.
+    /// True if the command failed: the `is_error` of the `tool_result`.
     pub is_error: bool,
-    /// What kind of error it is; null if there is none.
+    /// The kind of error; null if there is no error.
     #[uniffi(default = None)]
     pub kind: Option<ErrorKind>,
-    /// The error, if the store itself or a hook failed. For your log and never for the model.
+    /// The error, if the store itself or a hook failed. Write it to your log and never show it to the model.
     #[uniffi(default = None)]
     pub cause: Option<String>,
-    /// The image for the model, to be sent in the place of the text; null if the reply is text. There
-    /// is none unless `max_image_bytes` is set.
+    /// The image for the model, to be sent instead of the text; null if the reply is text. It is always null unless
+    /// `max_image_bytes` is set.
     #[uniffi(default = None)]
     pub image: Option<ReplyImage>,
 }
 
-/// An image that a view shows. The bytes are those of a whole PNG or JPEG file.
+/// An image that a view shows. The bytes are those of a complete PNG or JPEG file.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct ReplyImage {
     /// `image/png` or `image/jpeg`, according to the content and not the name.
@@ -32,8 +32,9 @@ pub struct ReplyImage {
     pub bytes: Vec<u8>,
 }
 
-/// The media type of a whole PNG or JPEG image: `image/png` or `image/jpeg`. Null for anything else, also for an image that is
-/// cut off, which Anthropic's API refuses. A view shows a file as an image if this names one. Pixels are not decoded.
+/// The media type of a complete PNG or JPEG image: `image/png` or `image/jpeg`, or null for anything else. A truncated
+/// image is also null, because Anthropic's API rejects it. A view shows a file as an image only if this returns a type.
+/// Pixels are not decoded.
 #[uniffi::export]
 #[must_use]
 #[expect(clippy::needless_pass_by_value, reason = "UniFFI hands over what it has made")]
@@ -63,7 +64,7 @@ impl From<memdir::Reply> for Reply {
     }
 }
 
-/// An error as a sentence, with the names of options as Kotlin and Swift write them.
+/// An error's message, with the names of options as Kotlin and Swift write them.
 pub(crate) fn sentence(error: &memdir::Error) -> String {
     match error {
         memdir::Error::Config(error) => error.in_case(NameCase::Camel),

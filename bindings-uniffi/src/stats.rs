@@ -1,4 +1,4 @@
-//! What a memory holds: sensitive text, and how much it is; and how everything of it is removed.
+//! Statistics, sensitive text and erasure of a memory.
 
 use crate::border::MemdirText;
 use crate::error::MemdirError;
@@ -9,10 +9,10 @@ use crate::results::{Erased, SensitiveMatch, Stats};
 #[uniffi::export]
 impl Memory {
     /// The first `limit` places at `path` and below it where the rules for sensitive text find something, in names and
-    /// lines: the built-in ones, and those of `sensitive_rules`. The text itself is not returned. Whether commands may write
-    /// such text does not matter here. Null as the path is `/memories`.
+    /// lines: the built-in rules, and those of `sensitive_rules`. The text itself is not returned. The option
+    /// `sensitive_text` does not affect the result. A null path is `/memories`.
     ///
-    /// Throws `Refused` if nothing is there, `Config` for a wrong limit, `Store` if the store is broken.
+    /// Throws `Refused` if the path does not exist, `Config` for a wrong limit, `Store` if the store is broken.
     #[uniffi::method(default(path = None, limit = 100))]
     pub fn find_sensitive(
         &self,
@@ -25,19 +25,19 @@ impl Memory {
         Ok(found.into_iter().map(SensitiveMatch::from).collect())
     }
 
-    /// How much the memory holds: files, bytes, the largest file, the oldest one.
+    /// Statistics about the memory: number of files, bytes, the largest file, the oldest one.
     ///
     /// Throws `Store` if the store is broken.
     pub fn stats(&self) -> Result<Stats, MemdirError> {
         Ok(self.core.stats()?.into())
     }
 
-    /// Removes everything for good: files, directories, the whole history, and what killed processes left. The model
-    /// cannot call this. It works whether or not the memory has the option `history`, is not recorded, and cannot be
-    /// undone. With `dryRun` it only counts. Mounted stores that are read-only stay as they are.
+    /// Removes everything permanently: files, directories, the whole history, and temporary files of killed processes. The
+    /// model cannot call this. It works with and without the option `history`, is not recorded, and cannot be undone. With
+    /// `dryRun` it only counts. Read-only mounts are left unchanged.
     ///
-    /// Afterwards the memory goes on as an empty one, also for other processes. If it fails or is killed, a second call
-    /// does the rest. What memdir cannot reach stays: backups, and what a disk or a server keeps of deleted data.
+    /// Afterwards the memory is empty and stays usable, also for other processes. If the call fails or is killed, a second
+    /// call does the rest. memdir cannot remove backups, or the copies of deleted data that a disk or a server keeps.
     ///
     /// Throws `Refused` if the memory is read-only, `Store` if the store is broken.
     #[uniffi::method(default(dry_run = false))]

@@ -8,13 +8,13 @@ use uniffi::UnexpectedUniFFICallbackError;
 
 use crate::results::Entry;
 
-/// A place that keeps files and directories under `/memories`: implement it to keep memories
-/// wherever you like.
+/// A place that keeps files and directories under `/memories`. Implement it to keep memories in a
+/// storage system of your own.
 ///
 /// Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method either
 /// succeeds completely, or throws and changes nothing. Throw the matching `StoreError`. Any other
 /// error means that the store is broken, and the model reads only that the memory is out of reach.
-/// Many threads may call methods at once.
+/// Several threads may call methods concurrently.
 #[uniffi::export(rust, foreign)]
 pub trait Store: Any + Send + Sync {
     /// The whole content of a file. Throws `NotFound` (also if a parent is a file), `IsADirectory`.
@@ -26,16 +26,17 @@ pub trait Store: Any + Send + Sync {
 
     /// Writes a whole file, and makes missing parents.
     ///
-    /// Without `overwrite` creation is exclusive: if two calls create one path at once, exactly one
-    /// succeeds. With it, an existing file is replaced. Throws `AlreadyExists` if there is a file
-    /// (unless overwriting) or a directory (always), `NotADirectory` if a parent is a file.
+    /// Without `overwrite` creation is exclusive: if two calls create one path concurrently,
+    /// exactly one succeeds. With it, an existing file is replaced. Throws `AlreadyExists` if there
+    /// is a file (unless overwriting) or a directory (always), `NotADirectory` if a parent is a
+    /// file.
     fn write(&self, path: String, content: Vec<u8>, overwrite: bool) -> Result<(), StoreError>;
 
-    /// Changes a file: reads it, passes the content to `edit`, and writes the result, while no
-    /// other writer can come between.
+    /// Changes a file atomically: reads it, passes the content to `edit`, and writes the result,
+    /// without another writer in between.
     ///
-    /// If one did, the store calls `edit` again with the newer content; the last call counts. If
-    /// `edit` returns null, nothing is written. Throws `NotFound`, `IsADirectory`.
+    /// If there was one, the store calls `edit` again with the newer content; the last call counts.
+    /// If `edit` returns null, nothing is written. Throws `NotFound`, `IsADirectory`.
     fn update(&self, path: String, edit: Arc<dyn Edit>) -> Result<(), StoreError>;
 
     /// Deletes a file, or a directory with everything in it. Throws `NotFound`.
@@ -43,11 +44,14 @@ pub trait Store: Any + Send + Sync {
 
     /// Moves a file or directory, and makes the destination's missing parents. Never overwrites.
     ///
-    /// Throws, in this order: `NotFound` if `source` does not exist, `AlreadyExists` if
-    /// `destination` exists (also if both are the same), `IntoItself` if `destination` is below the
-    /// directory `source`, `NotADirectory` if a parent of `destination` is a file, `NameTooLong` if
-    /// a path below `source` would have more than 64 levels below `/memories` or more than 4,096
-    /// bytes.
+    /// Throws, in this order:
+    ///
+    /// - `NotFound` if `source` does not exist,
+    /// - `AlreadyExists` if `destination` exists, also if both are the same,
+    /// - `IntoItself` if `destination` is below the directory `source`,
+    /// - `NotADirectory` if a parent of `destination` is a file,
+    /// - `NameTooLong` if a path below `source` would have more than 64 levels below `/memories` or
+    ///   more than 4,096 bytes.
     fn rename(&self, source: String, destination: String) -> Result<(), StoreError>;
 
     /// Sets when a file was last written, to the microsecond, for a copy that keeps its original's
@@ -56,15 +60,15 @@ pub trait Store: Any + Send + Sync {
     /// A store that keeps no times, or cannot set them, does nothing. This is the default.
     fn set_modified(&self, path: String, time: SystemTime) -> Result<(), StoreError>;
 
-    /// Whether the store keeps times of access, which the expiry of unused files needs. If it does,
-    /// it implements `record_access` and `delete_unused`, and its listings have the `accessed` of
-    /// each file. By default it does not.
+    /// True if the store keeps times of access, which the expiry of unused files needs. Such a
+    /// store implements `record_access` and `delete_unused`, and its listings have the `accessed`
+    /// of each file. Default: false.
     fn tracks_access(&self) -> Result<bool, StoreError>;
 
-    /// Whether the store takes names for the same that differ only in case or in how letters are
-    /// composed, as file systems of macOS and Windows do. A memory then compares paths so, too: no
-    /// policy can be passed by another spelling. By default it does not. The memory asks when it is
-    /// opened.
+    /// True if the store treats names that differ only in case, or in how letters are composed, as
+    /// the same name. File systems of macOS and Windows do. A memory then compares paths in the
+    /// same way, so another spelling cannot evade a policy. The memory calls this once, when it is
+    /// opened. Default: false.
     fn folds_case(&self) -> Result<bool, StoreError>;
 
     /// Records that a file was accessed at `time`, to the microsecond. This is not a change of the
@@ -73,38 +77,38 @@ pub trait Store: Any + Send + Sync {
     fn record_access(&self, path: String, time: SystemTime) -> Result<(), StoreError>;
 
     /// Deletes a file if it was neither written nor accessed at `since` or later, and returns
-    /// whether it did. No writer can come between. Returns false also if nothing is there, or a
-    /// directory. By default it deletes nothing.
+    /// whether it did. The check and the deletion are one atomic step. Returns false also if there
+    /// is no file at the path. By default it deletes nothing.
     fn delete_unused(&self, path: String, since: SystemTime) -> Result<bool, StoreError>;
 }
 
 /// Computes the new content of a file.
 #[uniffi::export(rust, foreign)]
 pub trait Edit: Send + Sync {
-    /// The content to write in the place of `content`; null leaves the file as it is.
+    /// The content to write instead of `content`; null leaves the file unchanged.
     fn apply(&self, content: Vec<u8>) -> Result<Option<Vec<u8>>, StoreError>;
 }
 
-/// Why a method of a store failed.
+/// The reason why a method of a store failed.
 #[derive(uniffi::Error, thiserror::Error, Debug, Clone, PartialEq, Eq)]
 #[uniffi::export(Display)]
 pub enum StoreError {
-    /// Nothing is there.
+    /// The path does not exist.
     #[error("not found")]
     NotFound,
-    /// Something is there already.
+    /// The path already exists.
     #[error("already exists")]
     AlreadyExists,
-    /// It is a directory where a file was needed.
+    /// The path is a directory, but a file is needed.
     #[error("is a directory")]
     IsADirectory,
-    /// It, or a parent of it, is a file where a directory was needed.
+    /// The path, or a parent of it, is a file, but a directory is needed.
     #[error("not a directory")]
     NotADirectory,
     /// The path, or a parent of it, is a symbolic link. Links are never followed.
     #[error("a symbolic link")]
     Symlink,
-    /// It is neither a file nor a directory.
+    /// The path is neither a file nor a directory.
     #[error("neither a file nor a directory")]
     SpecialFile,
     /// A directory cannot be moved into its own subtree.
@@ -113,16 +117,16 @@ pub enum StoreError {
     /// The store cannot keep a name or path of this length.
     #[error("the name is too long for this store")]
     NameTooLong,
-    /// The store does not allow it.
+    /// The store does not permit the operation.
     #[error("permission denied")]
     PermissionDenied,
-    /// It may be read but not changed.
+    /// The store, or this part of it, is read-only.
     #[error("read-only")]
     ReadOnly,
-    /// A store is mounted there or below, so it can be neither deleted nor moved.
+    /// Another store is mounted at or below the path, so the path can be neither deleted nor moved.
     #[error("a mount point, or above one")]
     MountPoint,
-    /// There is no room left.
+    /// The store has no space left.
     #[error("no space left")]
     Full,
     /// The file is larger than the limit for reading a file into memory to edit it.
@@ -145,7 +149,7 @@ pub enum StoreError {
     },
 }
 
-/// Whatever else a foreign store throws: without this UniFFI would panic.
+/// Any other error of a foreign store. Without this conversion UniFFI would panic.
 impl From<UnexpectedUniFFICallbackError> for StoreError {
     fn from(error: UnexpectedUniFFICallbackError) -> Self {
         Self::Failed { reason: error.reason }

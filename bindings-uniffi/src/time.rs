@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use memdir::store::micros;
 
-/// The microsecond that the host means. Swift's `Date` is a floating-point number, so it may be off
+/// The microsecond that the host meant. Swift's `Date` is a floating-point number, so it may be off
 /// by a few nanoseconds.
 pub(crate) fn meant(time: SystemTime) -> SystemTime {
     micros::time(micros::of(time)).unwrap_or(time)

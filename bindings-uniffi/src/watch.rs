@@ -1,4 +1,4 @@
-//! [`Watch`]: what is changed in a memory, by whoever changes it.
+//! [`Watch`]: reports changes in a memory, whichever process makes them.
 
 use memdir::SharedWatch;
 
@@ -8,8 +8,8 @@ use crate::files::path_or_root;
 use crate::memory::Memory;
 use crate::results::Change;
 
-/// Tells what is changed in a memory, by anybody: see `Memory.watch`. Many threads may use it: each change is told to one
-/// of them.
+/// Reports changes in a memory by all processes: see `Memory.watch`. Several threads may use it. Each change is reported
+/// to only one of them.
 #[derive(uniffi::Object, Debug)]
 pub struct Watch {
     core: SharedWatch,
@@ -18,27 +18,28 @@ pub struct Watch {
 
 #[uniffi::export]
 impl Watch {
-    /// What was changed since the last call, or since the watch began, in the order of the paths: files that were written or
-    /// deleted. If that is nothing, it waits for a change, at most for `wait`; with 0 it looks once. Null if the watch is
-    /// cancelled, also meanwhile.
+    /// The changes since the last call, or since the watch began, sorted by path: files that were written or deleted. If
+    /// there are none, it waits for a change for up to `wait`; with 0 it polls once. Null if the watch is cancelled, also
+    /// while it waits.
     ///
-    /// A rename is told as a file that is deleted and one that is written; a directory as its files. What is changed and
-    /// changed back between two looks is not told.
+    /// A rename is reported as a deleted file and a written file, and the rename of a directory as changes of its files.
+    /// Changes undone between two polls are not reported.
     ///
-    /// Throws `Config` for a wrong duration, `Store` if the store is broken. The next call tells what this one could not.
+    /// Throws `Config` for a wrong duration, `Store` if the store is broken. The next call then reports the changes that
+    /// this one missed.
     pub fn changes(&self, wait: MemdirDuration) -> Result<Option<Vec<Change>>, MemdirError> {
         let wait = wait.option("wait")?;
         let changes = self.core.changes(&self.cancellation, wait)?;
         Ok(changes.map(|changes| changes.into_iter().map(Change::from).collect()))
     }
 
-    /// Whether `changes` would look at the store at once, return null or throw. It neither waits nor reads: for a loop of your
-    /// own that waits without a thread.
+    /// True if `changes` would poll the store at once, return null or throw. It neither waits nor reads. Use it in a loop
+    /// of your own that waits without a thread.
     pub fn is_due(&self) -> bool {
         self.cancellation.is_cancelled() || self.core.is_due()
     }
 
-    /// Ends the watch, also for those who wait. A second call does nothing. So does letting go of the watch.
+    /// Ends the watch, and all waits for it. A second call does nothing. Releasing the watch also ends it.
     pub fn cancel(&self) {
         self.core.close();
     }
@@ -46,14 +47,14 @@ impl Watch {
 
 #[uniffi::export]
 impl Memory {
-    /// Begins to watch the files at `path` and below it, for changes by anybody: by this process, by other ones, and by what
-    /// writes to the store directly. Null as the path is `/memories`. Nothing needs to be there yet.
+    /// Watches the files at `path` and below it for changes: by this process, by other processes, and by programs that
+    /// write to the store directly. A null path is `/memories`. The path need not exist yet.
     ///
-    /// What this process changes is seen at once. For the rest it looks at the store `every` so often, in any case less often
-    /// if a look takes long; null is twice a second, and once a second if the store is on another machine. The watch keeps
-    /// the store open.
+    /// Changes by this process are reported at once. For all others it polls the store. `every` is the polling interval.
+    /// The real interval is longer if a poll takes long. Null is half a second, or a second if the store is on another
+    /// machine. The watch keeps the store open.
     ///
-    /// Throws `Refused` for a text that is no path, `Config` for a wrong duration, `Store` if the store is broken.
+    /// Throws `Refused` if the path is not valid, `Config` for a wrong duration, `Store` if the store is broken.
     #[uniffi::method(default(path = None, every = None))]
     pub fn watch(
         &self,

@@ -1,4 +1,4 @@
-//! The border from the Rust side: what is converted on the way, and that nothing is lost by it.
+//! The border, tested from the Rust side: conversions, and that nothing is lost in them.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use std::sync::Arc;
@@ -70,7 +70,7 @@ fn a_factory_that_fails_is_no_store_that_passes() {
     assert_eq!(check_contract(Arc::new(Nothing)), Err(StoreError::Full));
 }
 
-/// A store that answers everything wrongly.
+/// A store whose answers are all wrong.
 struct Wrong {
     listed: Entry,
 }
@@ -141,7 +141,7 @@ fn what_a_store_does_wrong_is_told_to_the_developer_alone() {
         assert!(reply.is_error && reply.cause.is_some(), "{path}: {reply:?}");
         assert!(!reply.content.contains("passwd"), "{}", reply.content);
     }
-    // A name that no path can hold is not shown, as everywhere.
+    // A name that is not valid in a path is hidden, as everywhere.
     assert_eq!(
         wrong("/memories/a\nb", Some(1)).view("/memories".into(), None).unwrap().lines().count(),
         2
@@ -164,7 +164,7 @@ fn what_a_store_does_wrong_is_told_to_the_developer_alone() {
         if reason.contains("Permission denied")));
 }
 
-/// Another writer comes between the read and the update, once.
+/// A store in which another writer comes between the read and the update, once.
 struct Raced {
     store: Arc<dyn Store>,
     other: std::sync::Once,

@@ -23,7 +23,7 @@ pub struct Mounts {
 
 #[napi]
 impl Mounts {
-    /// No stores yet.
+    /// An empty list of mounts.
     #[allow(clippy::new_without_default, reason = "it is JavaScript's constructor")]
     #[napi(constructor)]
     pub fn new() -> Self {
@@ -60,8 +60,8 @@ impl Mounts {
         read_only: bool,
     ) -> napi::Result<()> {
         let store: Arc<dyn Store> = Arc::new(JsStore::new(&serve, &members)?);
-        // Threads of its own: such a store may call another memory, whose threads must not be the
-        // ones that wait for it.
+        // A thread pool of its own: such a store may call another memory, whose pool would
+        // otherwise be blocked by this wait.
         self.workers = Workers::own();
         self.add(at, store, read_only);
         Ok(())
@@ -74,7 +74,7 @@ impl Mounts {
         self.mounts.push(if read_only { mount.read_only() } else { mount });
     }
 
-    /// Opens the stores, which leaves none here, and returns the threads that work for them.
+    /// Opens the stores and removes them from this list. Returns the tree and its thread pool.
     pub(crate) fn open(
         &mut self,
         options: &MemoryOptions,

@@ -1,5 +1,5 @@
-// A user's program, as ESM: one session with the SDK's tool runner. It is copied to where the
-// packed package is installed. `agent.cts` is the same as CommonJS.
+// A user's program, as ESM: one session with the SDK's tool runner. It is copied into the project
+// with the packed package. `agent.cts` does the same as CommonJS.
 
 import { Anthropic } from '@anthropic-ai/sdk';
 import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory';

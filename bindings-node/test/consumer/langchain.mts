@@ -1,4 +1,4 @@
-// One session with LangChain: with its own memory tool, or with one that passes everything on.
+// One session with LangChain: with its own memory tool, or with one that forwards all calls.
 
 import { ChatAnthropic, tools } from '@langchain/anthropic';
 import { createAgent, tool } from 'langchain';

@@ -5,7 +5,7 @@ import { Memory } from 'memdir';
 import { toolOutput } from 'memdir/openai-agents';
 
 const [, directory, user] = process.argv.slice(2) as [string, string, string];
-// The code of the page opens ./memory.
+// The page's code opens ./memory.
 process.chdir(directory);
 
 // page

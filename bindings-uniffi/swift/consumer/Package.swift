@@ -1,5 +1,6 @@
 // swift-tools-version: 6.0
-// A package that depends on memdir, as an app does, and gives neither compiler nor linker anything.
+// A package that depends on memdir, as an app does, and passes no options to the compiler or the
+// linker.
 
 import PackageDescription
 

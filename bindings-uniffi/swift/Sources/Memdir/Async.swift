@@ -1,10 +1,12 @@
 // The methods of `Memory` for asynchronous code.
 //
-// A call reads and writes files and blocks meanwhile. Neither an actor nor one of the few threads of Swift's
-// own pool may block, so each call runs on a thread of Dispatch. Changes may have to wait for other writers,
-// so views have their own threads. An asynchronous function calls these variants, other code the blocking
-// ones. If the task is cancelled before a command begins to write, the command does not happen: while it waits for
-// a thread, or for hooks that are asynchronous, that is heard at once. If the command has begun, it goes on to its end.
+// A call reads and writes files and blocks meanwhile. An actor must not block, and neither must the few threads of
+// Swift's own pool. So each call runs on a thread of memdir's own pool (`ThreadPool`). Changes may have to wait for
+// other writers, so views have their own threads. Asynchronous functions call these variants, other code calls the
+// blocking ones.
+//
+// If the task is cancelled before a command begins to write, the command is not executed. While the call waits for a
+// thread or for asynchronous hooks, cancellation ends it at once. A command that has begun continues to its end.
 
 import Foundation
 
@@ -32,15 +34,15 @@ extension Memory {
         }
     }
 
-    /// Makes a new file and its missing parents. Throws as `view` does.
+    /// Creates a new file and its missing parents. Throws as `view` does.
     public func create(path: String, fileText: String) async throws -> String {
         try await command("create", ["path": path, "file_text": fileText]) {
             try $0.create(path: path, fileText: fileText)
         }
     }
 
-    /// Replaces the only occurrence of `oldStr` in a file by `newStr`; an empty one deletes it.
-    /// Throws as `view` does.
+    /// Replaces the only occurrence of `oldStr` in a file with `newStr`. If `newStr` is empty or
+    /// nil, it deletes `oldStr`. Throws as `view` does.
     public func strReplace(path: String, oldStr: String, newStr: String? = nil) async throws -> String {
         try await command("str_replace", ["path": path, "old_str": oldStr, "new_str": newStr]) {
             try $0.strReplace(path: path, oldStr: oldStr, newStr: newStr)
@@ -67,8 +69,8 @@ extension Memory {
         }
     }
 
-    /// Removes the files that nobody used for `olderThan` seconds, and returns them. This is the blocking
-    /// `expire` for asynchronous code. The model cannot call this.
+    /// Removes the files that were not used for `olderThan` seconds, and returns them. This is the
+    /// blocking `expire` for asynchronous code. The model cannot call this.
     public func expire(
         olderThan: TimeInterval, dryRun: Bool = false, watch: (any ExpiryWatch)? = nil
     ) async throws -> [Expired] {
@@ -85,7 +87,7 @@ extension Memory {
         return try await expire(olderThan: interval, dryRun: dryRun, watch: watch)
     }
 
-    /// The text of a file, as it is. This is the blocking `read` for asynchronous code. The model cannot call this.
+    /// The text of a file as it is stored. This is the blocking `read` for asynchronous code. The model cannot call this.
     public func read(path: String) async throws -> String {
         try await off(.views) { try $0.read(path: path) }
     }
@@ -108,7 +110,7 @@ extension Memory {
         try await off(.views) { try $0.list(path: path, depth: depth) }
     }
 
-    /// Whether there is a file or a directory.
+    /// True if a file or a directory exists at the path.
     public func exists(path: String) async throws -> Bool {
         try await off(.views) { try $0.exists(path: path) }
     }
@@ -129,12 +131,12 @@ extension Memory {
         try await off(.views) { try $0.findSensitive(path: path, limit: limit) }
     }
 
-    /// How much the memory holds. This is the blocking `stats` for asynchronous code.
+    /// Statistics about the memory. This is the blocking `stats` for asynchronous code.
     public func stats() async throws -> Stats {
         try await off(.views) { try $0.stats() }
     }
 
-    /// Begins to watch the files at `path` and below it, for changes by anybody. This is the blocking `watch` for
+    /// Watches the files at `path` and below it for changes by all processes. This is the blocking `watch` for
     /// asynchronous code. Iterate over the result with `for try await`.
     public func watch(path: String? = nil, every: TimeInterval? = nil) async throws -> Watch {
         try await off(.views) { try $0.watch(path: path, every: every) }
@@ -146,8 +148,8 @@ extension Memory {
         try await off(.views) { try $0.index(maxChars: maxChars) }
     }
 
-    /// Lays out the files with which a project of several sessions begins, and returns the paths of those that were made.
-    /// This is the blocking `bootstrap` for asynchronous code.
+    /// Creates the files with which a project of several sessions begins, and returns the paths of the files that were
+    /// created. This is the blocking `bootstrap` for asynchronous code.
     public func bootstrap(about: String, features: [String], `init`: String? = nil) async throws -> [String] {
         try await off { try $0.bootstrap(about: about, features: features, init: `init`) }
     }
@@ -162,8 +164,8 @@ extension Memory {
         }
     }
 
-    /// The first `limit` names and lines that are in the history, and that the files do not have any more. This is the
-    /// blocking `grepHistory` for asynchronous code.
+    /// The first `limit` matches in names and lines that the history has and the current files no longer have. This is
+    /// the blocking `grepHistory` for asynchronous code.
     public func grepHistory(
         query: String, regex: Bool = false, ignoreCase: Bool = false, path: String? = nil, limit: Int64 = 100
     ) async throws -> [HistoryMatch] {
@@ -172,7 +174,7 @@ extension Memory {
         }
     }
 
-    /// The whole id of which this is a part. This is the blocking `resolveId` for asynchronous code.
+    /// Completes an id from a part of it. This is the blocking `resolveId` for asynchronous code.
     public func resolveId(part: String) async throws -> String {
         try await off(.views) { try $0.resolveId(part: part) }
     }
@@ -182,17 +184,17 @@ extension Memory {
         try await off(.views) { try $0.exportHistory() }
     }
 
-    /// The files that there were at a time. This is the blocking `filesAt` for asynchronous code.
+    /// The files that existed at a time. This is the blocking `filesAt` for asynchronous code.
     public func filesAt(at: Date) async throws -> [PastFile] {
         try await off(.views) { try $0.filesAt(at: at) }
     }
 
-    /// The version that brought each line of a file. This is the blocking `blame` for asynchronous code.
+    /// The version that added each line of a file. This is the blocking `blame` for asynchronous code.
     public func blame(path: String) async throws -> [BlamedLine] {
         try await off(.views) { try $0.blame(path: path) }
     }
 
-    /// What a file held at a time; nil if there was no file. This is the blocking `readAt` for asynchronous code.
+    /// The content of a file at a time; nil if there was no file. This is the blocking `readAt` for asynchronous code.
     public func readAt(path: String, at: Date) async throws -> Data? {
         try await off(.views) { try $0.readAt(path: path, at: at) }
     }
@@ -202,8 +204,7 @@ extension Memory {
         try await off(.views) { try $0.readVersion(id: id) }
     }
 
-    /// A unified diff: what a change did, or from one version to another. This is the blocking `diff` for asynchronous
-    /// code.
+    /// A unified diff of a change, or of two versions. This is the blocking `diff` for asynchronous code.
     public func diff(id: String, other: String? = nil) async throws -> String {
         try await off(.views) { try $0.diff(id: id, other: other) }
     }
@@ -214,7 +215,7 @@ extension Memory {
         try await off { try $0.restore(id: id, overwrite: overwrite) }
     }
 
-    /// Takes back a change, or all changes since a time. This is the blocking `undo` for asynchronous code.
+    /// Undoes a change, or all changes since a time. This is the blocking `undo` for asynchronous code.
     public func undo(
         change: String? = nil, since: Date? = nil, actor: String? = nil, dryRun: Bool = false,
         skipConflicts: Bool = false, merge: Bool = false
@@ -226,17 +227,18 @@ extension Memory {
         }
     }
 
-    /// Makes every file what it was at a time. This is the blocking `restoreAll` for asynchronous code.
+    /// Restores every file to its state at a time. This is the blocking `restoreAll` for asynchronous code.
     public func restoreAll(at: Date, dryRun: Bool = false) async throws -> Restored {
         try await off { try $0.restoreAll(at: at, dryRun: dryRun) }
     }
 
-    /// Removes the content of a version from the history for good. This is the blocking `redact` for asynchronous code.
+    /// Permanently removes the content of a version from the history. This is the blocking `redact` for asynchronous code.
     public func redact(id: String, reason: String) async throws -> String? {
         try await off { try $0.redact(id: id, reason: reason) }
     }
 
-    /// Removes every content with a text from the history for good. This is the blocking `redactText` for asynchronous code.
+    /// Permanently removes every content that contains a text from the history. This is the blocking `redactText` for
+    /// asynchronous code.
     public func redactText(
         query: String, reason: String, regex: Bool = false, ignoreCase: Bool = false, dryRun: Bool = false
     ) async throws -> RedactedText {
@@ -245,7 +247,8 @@ extension Memory {
         }
     }
 
-    /// Removes the versions that the options keep no longer. This is the blocking `trimHistory` for asynchronous code.
+    /// Removes the versions that the retention options no longer keep. This is the blocking `trimHistory` for
+    /// asynchronous code.
     public func trimHistory() async throws -> Int64 {
         try await off { try $0.trimHistory() }
     }
@@ -255,12 +258,12 @@ extension Memory {
         try await off { try $0.clear() }
     }
 
-    /// Removes everything for good, with the whole history. This is the blocking `erase` for asynchronous code.
+    /// Permanently removes everything, including the whole history. This is the blocking `erase` for asynchronous code.
     public func erase(dryRun: Bool = false) async throws -> Erased {
         try await off { try $0.erase(dryRun: dryRun) }
     }
 
-    /// A command with plain arguments: `call`, unless the hooks are awaited.
+    /// Runs a command with plain arguments: through the asynchronous hooks if there are any, otherwise with `call`.
     private func command(
         _ name: String, _ texts: [String: String?], viewRange: [Int64]? = nil, insertLine: Int64? = nil,
         on threads: ThreadPool = .changes, _ call: @escaping @Sendable (Memory) throws -> String
@@ -273,7 +276,7 @@ extension Memory {
         return text
     }
 
-    /// Whether a thread executed the command.
+    /// Runs the hooks and the command. Returns true if a thread executed the command.
     private func carryOut(_ call: PendingCall, _ hooks: Awaited) async -> Bool {
         let threads: ThreadPool = call.isView() ? .views : .changes
         return await hooks.carryOut(call) { decision in
@@ -309,7 +312,7 @@ extension Memory {
     }
 }
 
-/// `given` takes the place of the call if the task is cancelled while it waits for a thread.
+/// Runs `call` on a thread, or `given` if the task is cancelled while it waits for one.
 func onThread<T: Sendable>(
     _ threads: ThreadPool,
     _ call: @escaping @Sendable (Cancellation) -> T,
@@ -319,7 +322,7 @@ func onThread<T: Sendable>(
     let turn = Turn()
     return await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
-            // Where the task is cancelled already, this is called at once.
+            // If the task is already cancelled, this is called immediately.
             turn.onGivingUp {
                 DispatchQueue.global().async { continuation.resume(returning: given(cancellation)) }
             }
@@ -332,8 +335,8 @@ func onThread<T: Sendable>(
 }
 
 extension Memory {
-    /// Opens a memory as `init(store:options:hooks:)` does, on a thread that may block: opening reads and may make
-    /// files.
+    /// Opens a memory as `init(store:options:hooks:)` does, on a thread that may block: opening reads files and
+    /// may create some.
     public static func open(
         store: String = "./memory", options: MemoryOptions = MemoryOptions(), hooks: (any MemoryHooks)? = nil
     ) async throws -> Memory {
@@ -347,7 +350,7 @@ extension Memory {
         try await opened { try Memory(directory: directory, options: options, hooks: hooks) }
     }
 
-    /// Opens a memory on a store, on a thread that may block: with a key, the store is read.
+    /// Opens a memory on a store, on a thread that may block: if there is a key, opening reads the store.
     public static func open(
         store: any Store, options: MemoryOptions = MemoryOptions(), hooks: (any MemoryHooks)? = nil
     ) async throws -> Memory {
@@ -361,12 +364,11 @@ extension Memory {
         }
     }
 
-    /// The changes that memories of this process make on this store, from now on: commands, `clear` and `expire`, of this
-    /// memory and of any other one on the same open store, or on the same directory or database.
+    /// The changes that memories of this process make on this store, from now on: commands, `clear` and `expire`. This
+    /// includes other memories on the same open store, or on the same directory or database.
     ///
-    /// Not among them is what other processes change, what is written to the store directly, and what another memory
-    /// changes on a store of your own. A slow reader misses nothing. The stream ends with its task; it does not keep the
-    /// memory open.
+    /// It does not include changes by other processes, direct writes to the store, or changes by another memory on your
+    /// own store. A slow reader misses nothing. The stream ends with its task; it does not keep the memory open.
     public var changes: AsyncStream<Change> {
         AsyncStream { continuation in
             let subscription = observe(listener: Listener { continuation.yield($0) })
@@ -384,14 +386,14 @@ private final class Listener: ChangeListener {
     func changed(change: Change) throws { call(change) }
 }
 
-/// Who takes a call's turn: the thread that begins it, or who gives it up before.
+/// Ensures that a call is either begun by a thread or abandoned, but not both.
 private final class Turn: @unchecked Sendable {
     private let lock = NSLock()
     private var isTaken = false
     private var isGivenUp = false
     private var whenGivenUp: (@Sendable () -> Void)?
 
-    /// Whether the call may begin.
+    /// Returns true if the call may begin.
     func begin() -> Bool {
         lock.lock()
         defer { lock.unlock() }

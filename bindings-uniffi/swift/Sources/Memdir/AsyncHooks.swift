@@ -1,16 +1,16 @@
 // Hooks that are awaited.
 //
-// The library decodes a call and later executes its command; in between nothing waits (`PendingCall`). So a hook is
+// The library decodes a call and later executes its command; nothing waits in between (`PendingCall`). So a hook is
 // awaited here, in the task of its call, and holds no thread meanwhile.
 
 import Foundation
 
-/// Your own code before and after each command of a memory, which may wait: for a person, or for another service. It is
-/// the argument `hooks` of ``Memory``, and the asynchronous methods await it. While it waits it holds no thread, so all
-/// other calls go on.
+/// Your own code before and after each command of a memory. It may wait for a person or for another service. Pass it as
+/// the argument `hooks` of ``Memory``; the asynchronous methods await it. It holds no thread while it waits, so all
+/// other calls continue.
 ///
-/// A hook runs in the task of its call, and several may run at once. Commands that a hook issues on the same memory run
-/// without hooks; those that it issues in a detached task do not.
+/// A hook runs in the task of its call, and several may run concurrently. Commands that a hook issues on the same
+/// memory run without hooks. Commands that it issues in a detached task run with them.
 ///
 /// The blocking methods of such a memory cannot await its hooks: they refuse every command with `MemdirError.hook`.
 public protocol AsyncMemoryHooks: AnyObject, Sendable {
@@ -21,8 +21,8 @@ public protocol AsyncMemoryHooks: AnyObject, Sendable {
     func before(command: Command, call: HookCall) async throws -> HookDecision
 
     /// Called after each call, when its reply is ready, as `MemoryHooks.after`. Also called for a call whose task was
-    /// cancelled; it then cannot be cancelled itself. An error that it throws is logged and changes nothing, because the
-    /// command is done. By default it does nothing.
+    /// cancelled; it then cannot be cancelled itself. An error that it throws is logged and has no other effect, because
+    /// the command is already executed. By default it does nothing.
     func after(event: Event) async throws
 }
 
@@ -35,7 +35,7 @@ extension AsyncMemoryHooks {
 }
 
 extension HookCall {
-    /// What the command would change, as a unified diff: the blocking `diff` for asynchronous code.
+    /// The command's change as a unified diff. This is the blocking `diff` for asynchronous code.
     public func diff() async throws -> String {
         try await onThread(
             .views,
@@ -89,7 +89,7 @@ extension Memory {
     }
 }
 
-/// The hooks as the library has them. It keeps them, and asks them only about a call that cannot await them.
+/// The object that the library holds for the hooks. It is called directly only for a call that cannot await the hooks.
 final class Awaited: MemoryHooks {
     private let hooks: any AsyncMemoryHooks
     private var id: ObjectIdentifier { ObjectIdentifier(hooks) }
@@ -100,10 +100,10 @@ final class Awaited: MemoryHooks {
         throw HookError.failed(reason: "the hooks of this memory are asynchronous, so its commands are called with `await`")
     }
 
-    /// Asks `before`, has the command executed by `finish`, and tells `after`. The call has its reply then.
+    /// Awaits `before`, executes the command with `finish`, and awaits `after`. After that the call has its reply.
     ///
-    /// `finish` returns whether a thread executed the command. Returns false if the call was given up before: nothing is
-    /// changed.
+    /// `finish` returns true if a thread executed the command. Returns false if the call was abandoned before: nothing
+    /// is changed.
     func carryOut(_ call: PendingCall, finish: (HookDecision) async -> Bool) async -> Bool {
         if Self.running.contains(id) { return await finish(.allow) }
         let isExecuted = await decided(call, finish)
@@ -118,7 +118,7 @@ final class Awaited: MemoryHooks {
                 decision = try await marked { try await self.hooks.before(command: command, call: known) }
             }
         } catch {
-            // The cancellation of this task goes on to its caller; any other one is a failure of the hook.
+            // If this task was cancelled, the cancellation ends the call. Any other error is a failure of the hook.
             if !Task.isCancelled {
                 call.failHook(reason: text(of: error))
                 return true
@@ -136,7 +136,7 @@ final class Awaited: MemoryHooks {
             do {
                 try await self.marked { try await self.hooks.after(event: event) }
             } catch {
-                // The cancellation of its task is no failure.
+                // The cancellation of the task itself is not a failure.
                 if !(Task.isCancelled && error is CancellationError) { logFailure(of: "after", error) }
             }
         }
@@ -147,7 +147,7 @@ final class Awaited: MemoryHooks {
         }
     }
 
-    /// The hooks that a task runs in: their own commands go without hooks.
+    /// The hooks that a task runs in. Their own commands run without hooks.
     @TaskLocal private static var running: Set<ObjectIdentifier> = []
 
     private func marked<T: Sendable>(_ hook: @Sendable () async throws -> T) async throws -> T {
@@ -155,5 +155,5 @@ final class Awaited: MemoryHooks {
     }
 }
 
-/// What the library says of it, as for hooks that are not asynchronous.
+/// The text that the library reports, as for hooks that are not asynchronous.
 private func text(of error: any Error) -> String { String(describing: error) }

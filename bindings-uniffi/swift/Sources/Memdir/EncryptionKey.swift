@@ -1,13 +1,13 @@
-// The key of an encrypted store, which nothing shows.
+// The key of an encrypted store, in a type that never prints it.
 
 import Foundation
 
-/// The key of an encrypted store, for `MemoryOptions(encryptionKey: …)`. Neither a description nor an error
-/// nor a debugger's mirror shows it.
+/// The key of an encrypted store, for `MemoryOptions(encryptionKey: …)`. Descriptions, errors and a
+/// debugger's mirror never contain it.
 ///
 /// The key is validated when a store is opened with it.
 public struct EncryptionKey: Sendable, Hashable {
-    /// What goes to the library: a byte that says what the others are.
+    /// The bytes that cross to the library. The first byte is the kind of key.
     let crossed: Data
 
     init(crossed: Data) { self.crossed = crossed }
@@ -15,23 +15,23 @@ public struct EncryptionKey: Sendable, Hashable {
     /// A key of 32 bytes. Generate them at random and keep them where you keep secrets, or use `fromFile`.
     public init(_ bytes: Data) { crossed = [0] + bytes }
 
-    /// `hex:` with 64 digits and `base64:` with 44 characters stand for 32 bytes. Any other text is a passphrase,
-    /// which costs a tenth of a second and 64 MiB of memory each time that a store is opened.
+    /// A key from text: `hex:` with 64 digits or `base64:` with 44 characters is 32 bytes. Any other text is a
+    /// passphrase, which costs a tenth of a second and 64 MiB of memory each time a store is opened.
     public init(_ text: String) { crossed = [1] + Data(text.utf8) }
 }
 
 extension EncryptionKey {
-    /// The key of 32 bytes in a file. If nothing is there, a random key is generated, and the file is made for it, which
-    /// only its owner may read. If several threads or processes make the first call at the same time, all get the same
-    /// key. The file is never overwritten. Do not lose it: without it the memory cannot be read.
+    /// Reads a key of 32 bytes from a file. If the file does not exist, it generates a random key and creates the file,
+    /// which only its owner may read. If several threads or processes make the first call at the same time, all get the
+    /// same key. The file is never overwritten. Do not lose it: without it the memory cannot be read.
     ///
-    /// Throws `MemdirError.config` if the file does not have exactly 32 bytes, or cannot be read or made.
+    /// Throws `MemdirError.config` if the file does not have exactly 32 bytes, or cannot be read or created.
     public static func fromFile(_ file: URL) throws -> EncryptionKey {
         try keyFromFile(path: path(of: file, argument: "file"))
     }
 
-    /// The key that `read` finds. If there is none, a random one that `add` adds, which says whether it did: it does not if
-    /// something is there meanwhile, and that is then the key.
+    /// The key that `read` returns. If there is none, it generates a random key and stores it with `add`. `add` returns
+    /// false if another caller has stored a key meanwhile; that key is used then.
     static func kept(read: () throws -> Data?, add: (Data) throws -> Bool) throws -> EncryptionKey {
         if let bytes = try read() { return try validated(bytes) }
         var random = SystemRandomNumberGenerator()
@@ -54,24 +54,24 @@ extension EncryptionKey {
     import Security
 
     extension EncryptionKey {
-        /// A code of the keychain's, such as `errSecInteractionNotAllowed` before the first unlocking.
+        /// An error code of the keychain, such as `errSecInteractionNotAllowed` before the device was first unlocked.
         public struct KeychainError: Error {
             public let status: OSStatus
         }
 
-        /// The key of 32 bytes in an item of the keychain. The first call makes it. If several threads or processes, such
-        /// as an app and its extension, make it at the same time, all get the same key. The item is never overwritten. It
-        /// stays on this device, and can be read once the device was unlocked after its start.
+        /// Reads a key of 32 bytes from an item of the keychain. The first call creates it. If several threads or
+        /// processes, such as an app and its extension, make it at the same time, all get the same key. The item is never
+        /// overwritten. It stays on this device, and can be read after the device was first unlocked since it started.
         ///
-        /// The keychain keeps its items when an app is deleted, and the memory goes with the app. A key without a memory
-        /// does no harm; a memory without its key cannot be read.
+        /// The keychain keeps its items when an app is deleted, but the memory is deleted with the app. A key without a
+        /// memory does no harm; a memory without its key cannot be read.
         ///
         /// `group` is an access group that an app shares with its extensions. Throws `KeychainError`, or
         /// `MemdirError.config` if the item does not have 32 bytes.
         public static func fromKeychain(
             service: String, account: String = "memory-key", group: String? = nil
         ) throws -> EncryptionKey {
-            // On a Mac, the keychain that iOS has, too; the app must be signed for it.
+            // On a Mac, this selects the keychain that iOS also has. The app must be signed for it.
             var item: [CFString: Any] = [
                 kSecClass: kSecClassGenericPassword, kSecAttrService: service, kSecAttrAccount: account,
                 kSecUseDataProtectionKeychain: true,
@@ -91,7 +91,7 @@ extension EncryptionKey {
                         kSecValueData: bytes,
                         kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
                     ]) { $1 }
-                    // Adding is exclusive, which updating is not.
+                    // Adding is exclusive; updating is not.
                     let status = SecItemAdd(made as CFDictionary, nil)
                     if status == errSecDuplicateItem { return false }
                     if status != errSecSuccess { throw KeychainError(status: status) }
@@ -102,12 +102,12 @@ extension EncryptionKey {
 #endif
 
 extension EncryptionKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Shows no part of the key.
+    /// Contains no part of the key.
     public var description: String { "EncryptionKey(…)" }
 
-    /// Shows no part of the key.
+    /// Contains no part of the key.
     public var debugDescription: String { description }
 
-    /// Shows no part of the key.
+    /// Contains no part of the key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -3,7 +3,7 @@
 import Foundation
 
 extension Memory {
-    /// A memory on your own store, or on one that is shared with another memory.
+    /// A memory on your own store, or on a store that is shared with another memory.
     ///
     /// Throws `MemdirError.config` if an option is wrong.
     public convenience init(
@@ -15,8 +15,8 @@ extension Memory {
 }
 
 extension Memory {
-    /// Opens a directory, which is made if it does not exist: the files are in its `memories` directory. In an app,
-    /// one below `URL.applicationSupportDirectory`.
+    /// Opens a directory, which is created if it does not exist: the files are in its `memories` directory. In an
+    /// app, use a directory below `URL.applicationSupportDirectory`.
     ///
     /// Throws `MemdirError.config` if an option is wrong, `MemdirError.store` if the directory cannot be opened.
     public convenience init(
@@ -26,7 +26,8 @@ extension Memory {
     }
 }
 
-/// Opens the store in a directory, which is made if it does not exist: the files are in its `memories` directory.
+/// Opens the store in a directory, which is created if it does not exist: the files are in its `memories`
+/// directory.
 public func openStore(directory: URL, options: MemoryOptions = MemoryOptions()) throws -> any Store {
     try openStore(address: address(of: directory), options: options)
 }
@@ -42,7 +43,7 @@ func path(of url: URL, argument: String) throws -> String {
 }
 
 extension Mount {
-    /// Mounts the files of that very directory at `path`; at `/memories`, those of its `memories` directory.
+    /// Mounts the files of exactly that directory at `path`; at `/memories`, those of its `memories` directory.
     public convenience init(path: String, directory: URL, readOnly: Bool = false) throws {
         self.init(path: path, store: try address(of: directory), readOnly: readOnly)
     }
@@ -61,7 +62,7 @@ extension Store {
     /// False: the default for a store that keeps no times of access.
     public func tracksAccess() throws -> Bool { false }
 
-    /// False: the default for a store that keeps names apart that differ in case.
+    /// False: the default for a store that distinguishes names that differ in case.
     public func foldsCase() throws -> Bool { false }
 
     /// Does nothing: the default for a store that keeps no times of access.
@@ -70,8 +71,9 @@ extension Store {
     /// Deletes nothing: the default for a store that keeps no times of access.
     public func deleteUnused(path: String, since: Date) throws -> Bool { false }
 
-    /// Changes a file: calls `change` with its content and writes the result (nil leaves the file as it is),
-    /// while no other writer can come between. If one did, `change` is called again.
+    /// Changes a file atomically: reads it, calls `change` with its content, and writes the result (nil
+    /// leaves the file unchanged). If another writer comes in between, `change` is called again with the
+    /// newer content.
     public func update(path: String, change: @escaping @Sendable (Data) throws -> Data?) throws {
         try update(path: path, edit: ClosureEdit(change))
     }
@@ -79,7 +81,7 @@ extension Store {
 
 extension Memory {
     /// As `expire` with an `ExpiryWatch`. `isRunning` is called after every 1,000 files and at the end, and
-    /// returns whether the expiry goes on.
+    /// returns false to stop the expiry.
     public func expire(
         olderThan: TimeInterval, dryRun: Bool = false, isRunning: @escaping @Sendable (ExpiryProgress) throws -> Bool
     ) throws -> [Expired] {
@@ -88,9 +90,9 @@ extension Memory {
 }
 
 /// Copies one store into another, as `copy` with a `CopyWatch` does. `isRunning` is called before each file and
-/// returns whether the copy goes on.
+/// returns false to stop the copy.
 ///
-/// Throws `MemdirError.copy` if the destination holds something else, or the copy was stopped.
+/// Throws `MemdirError.copy` if the destination has files with different content, or the copy was stopped.
 public func copy(
     source: any Store, destination: any Store, overwrite: Bool = false,
     isRunning: @escaping @Sendable (CopyProgress) throws -> Bool
@@ -98,7 +100,7 @@ public func copy(
     try copy(source: source, destination: destination, overwrite: overwrite, watch: WatchCopy(isRunning))
 }
 
-/// As `rekey` with an address, for your own store: the one that keeps the encrypted files.
+/// As `rekey` with an address, for your own store. Pass the store that holds the encrypted files.
 ///
 /// Throws `MemdirError.config` if the store is not encrypted or the old key is wrong.
 public func rekey(store: any Store, oldKey: EncryptionKey, newKey: EncryptionKey) throws -> Int64 {
@@ -136,10 +138,11 @@ private final class ClosureEdit: Edit {
     }
 }
 
-/// Checks that the stores that `store` makes, each of them new and empty, keep the contract of a store. For
-/// the tests of your own store.
+/// Checks that the stores that `store` returns keep the contract of a store. Each of them must be new and
+/// empty. Use it in the tests of your own store.
 ///
-/// Returns the first rule that the stores break, and how; nil if they keep all. Throws the errors of `store`.
+/// Returns the first rule that the stores break, with details, or nil if they keep all rules. Throws the
+/// errors of `store`.
 public func checkContract(_ store: @escaping @Sendable () throws -> any Store) throws -> String? {
     try checkContract(factory: Factory(store))
 }

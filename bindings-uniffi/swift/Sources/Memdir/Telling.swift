@@ -1,9 +1,9 @@
-// Callbacks without a result: the hook `after`, and listeners of changes. An error there changes nothing, so it is logged.
-// `scripts/edit-generated` puts this into the generated code.
+// Callbacks without a result: the hook `after`, and listeners of changes. An error there has no effect, so it is logged.
+// `scripts/edit-generated` inserts these calls into the generated code.
 
 import Foundation
 
-/// Tells the host's `method` something by `call`.
+/// Notifies the host's `method` with `call`.
 func telling(_ method: String, _ call: () throws -> Void) {
     do {
         try call()
@@ -12,8 +12,8 @@ func telling(_ method: String, _ call: () throws -> Void) {
     }
 }
 
-/// Logs what the host's `method` threw: to the system's log, which is the standard error where there is none.
+/// Logs an error of the host's `method` to the system's log, or to standard error on a system without one.
 func logFailure(of method: String, _ error: any Error) {
-    // It is a format to `NSLog`, and not every system can take the text as an argument of one.
+    // `NSLog` takes a format string. Passing the text as an argument of one does not work on every system.
     NSLog("memdir: `\(method)` failed: \(error)".replacingOccurrences(of: "%", with: "%%"))
 }

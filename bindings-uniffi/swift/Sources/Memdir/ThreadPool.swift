@@ -1,15 +1,15 @@
 import Foundation
 
-/// The threads that execute commands. Those of Dispatch do not suit: while all of them wait, it adds a thread a second at most, so a view
-/// would wait behind changes that wait for another writer.
+/// The thread pool that executes commands. Dispatch's pool is not suitable: while all its threads wait, it adds at most one
+/// thread a second. A view would then wait behind changes that wait for another writer.
 final class ThreadPool: @unchecked Sendable {
-    /// For what changes nothing. It has its own threads, because a change may have to wait.
+    /// For calls that change nothing. They have their own threads, because changes may have to wait.
     static let views = ThreadPool("memdir.views")
     static let changes = ThreadPool("memdir.changes")
 
-    /// The most threads, as in every language; further work waits its turn.
+    /// The most threads, as in every language; further work is queued.
     private static let most = 64
-    /// How long a thread stays without work before it ends, in seconds.
+    /// The time, in seconds, after which an idle thread ends.
     private static let patience: TimeInterval = 10
 
     private let name: String

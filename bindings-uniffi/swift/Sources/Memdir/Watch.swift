@@ -5,10 +5,10 @@ import Foundation
 extension Watch: AsyncSequence {
     public typealias Element = Change
 
-    /// Waits for changes. It ends when the watch is cancelled, or the task. Each change is told to one iterator.
+    /// Waits for changes. It ends when the watch or the task is cancelled. Each change is reported to only one iterator.
     public struct AsyncIterator: AsyncIteratorProtocol {
         let watch: Watch
-        /// What was found, and is not yet told.
+        /// Changes that were found but not yet reported.
         private var found: ArraySlice<Change> = []
 
         init(_ watch: Watch) { self.watch = watch }
@@ -21,7 +21,7 @@ extension Watch: AsyncSequence {
                     guard let changes = try await watch.looked() else { return nil }
                     found = changes[...]
                 } else {
-                    // It ends early if the task is cancelled.
+                    // The sleep ends early if the task is cancelled.
                     try? await Task.sleep(nanoseconds: pause)
                 }
             }
@@ -31,10 +31,10 @@ extension Watch: AsyncSequence {
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
-    /// What was changed since the last call. This is the blocking `changes` for asynchronous code, and holds no thread while
-    /// it waits. Throws a `CancellationError` if the task is cancelled.
+    /// The changes since the last call. This is the blocking `changes` for asynchronous code, and holds no thread while it
+    /// waits. Throws a `CancellationError` if the task is cancelled.
     public func changes(wait: TimeInterval) async throws -> [Change]? {
-        // Not a number is no wait, either: the library says what is wrong with it.
+        // NaN is passed on as well: the library reports the error.
         guard wait > 0 else { return try await looked(wait: wait) }
         let until = ProcessInfo.processInfo.systemUptime + wait
         while true {
@@ -49,7 +49,7 @@ extension Watch: AsyncSequence {
         }
     }
 
-    /// Looks once, on a thread that may block.
+    /// Polls once, on a thread that may block.
     fileprivate func looked(wait: TimeInterval = 0) async throws -> [Change]? {
         try await withCheckedThrowingContinuation { continuation in
             ThreadPool.views.run {
@@ -59,5 +59,5 @@ extension Watch: AsyncSequence {
     }
 }
 
-/// How soon after a change of this process a watch looks, in nanoseconds.
+/// The delay, in nanoseconds, until a watch notices a change of this process.
 private let pause: UInt64 = 50_000_000

@@ -9,7 +9,8 @@ import XCTest
 #endif
 
 /// The chat of the iOS example against the stand-in of `examples/standin`, which compares every text and
-/// flag that reaches it with the script. `bindings-uniffi/swift/test` starts it and names its address.
+/// flag of a request with the script. `bindings-uniffi/swift/test` starts the stand-in and passes its
+/// address.
 final class ChatTests: XCTestCase {
     func testAConversationGoesOnWhereTheLastOneEnded() async throws {
         guard let standin = ProcessInfo.processInfo.environment["MEMDIR_STANDIN"].flatMap(URL.init(string:)) else {
@@ -34,7 +35,7 @@ final class ChatTests: XCTestCase {
         print("end to end: \(fields?["turns_played"] ?? "no") turns, \(fields?["tool_results_checked"] ?? "no") tool results")
     }
 
-    /// What the user says in each session of the script, and Claude's last word.
+    /// The user's message in each session of the script, and Claude's last message.
     private func sessions() throws -> [(user: String, answer: String)] {
         var root = URL(fileURLWithPath: #filePath)
         for _ in 0..<5 { root.deleteLastPathComponent() }

@@ -4,7 +4,7 @@ import XCTest
 
 private let create = #"{"command":"create","path":"/memories/a","file_text":"one"}"#
 
-/// Hooks that are awaited: what they decide, that they hold no thread, and what becomes of calls that are given up meanwhile.
+/// Hooks that are awaited: their decisions, that they hold no thread, and the fate of calls that are cancelled meanwhile.
 final class AsyncHooksTests: XCTestCase {
     func testAnAsynchronousHookAllowsReplacesAndDenies() async throws {
         let hooks = Told { command, _ in
@@ -31,7 +31,7 @@ final class AsyncHooksTests: XCTestCase {
     }
 
     func testWhatAnAsynchronousHookThrowsStopsTheCommand() async throws {
-        // The last one is no cancellation of the call.
+        // The last one does not cancel the call.
         let failures: [any Error] = [Problem("rules.internal"), HookError.failed(reason: "rules.internal"), CancellationError()]
         for failure in failures {
             let hooks = Told { _, _ in throw failure }
@@ -143,7 +143,7 @@ final class AsyncHooksTests: XCTestCase {
         typed.cancel()
         let error = await thrown { try await typed.value }
         XCTAssertTrue(error is CancellationError, "\(String(describing: error))")
-        // Too late.
+        // This answer is too late.
         first?.answer(.success(.allow))
         let exists = try await memory.exists(path: "/memories/a")
         XCTAssertFalse(exists)
@@ -257,7 +257,7 @@ final class AsyncHooksTests: XCTestCase {
         }
         XCTAssertTrue(memory.execute(json: create).isError)
         XCTAssertTrue(memory.execute(json: #"{"command":"view","path":"/memories"}"#).isError)
-        // What is no command has no hooks.
+        // Methods that are not commands call no hooks.
         try memory.write(path: "/memories/b", text: "two")
         XCTAssertEqual(try memory.list().map(\.path), ["/memories/b"])
         XCTAssertEqual(hooks.outcomes, [])
@@ -276,7 +276,7 @@ final class AsyncHooksTests: XCTestCase {
             (hooks, memory) = (own, opened)
             _ = try await opened.create(path: "/memories/a", fileText: "one")
         }
-        // The thread that executed the call may have it for a moment.
+        // The thread that executed the call may hold it for a moment.
         for _ in 0..<1000 where memory != nil || hooks != nil { try await Task.sleep(nanoseconds: 10_000_000) }
         XCTAssertNil(memory)
         XCTAssertNil(hooks)
@@ -321,10 +321,10 @@ final class AsyncHooksTests: XCTestCase {
     }
 }
 
-/// A person who is asked.
+/// Asks a person.
 private func ask(_ question: String) async -> Bool { false }
 
-/// Hooks that are two functions.
+/// Hooks made from two functions.
 private final class Told: AsyncMemoryHooks, @unchecked Sendable {
     weak var memory: Memory?
     private let lock = NSLock()
@@ -349,14 +349,14 @@ private final class Told: AsyncMemoryHooks, @unchecked Sendable {
     }
 
     func after(event: Event) async throws {
-        // Where it could be cancelled, it would be here.
+        // If this hook could be cancelled, the cancellation would occur here.
         try await Task.sleep(nanoseconds: 1)
         lock.withLock { all.append(event) }
         try await done(event, memory)
     }
 }
 
-/// Something that is waited for, and heard when the task is cancelled.
+/// A wait for an answer, which also ends when the task is cancelled.
 private final class Question: @unchecked Sendable {
     private let lock = NSLock()
     private var waiting: CheckedContinuation<HookDecision, any Error>?
@@ -403,7 +403,7 @@ private final class Approvals: Sendable {
     }
 }
 
-/// It is waited for whether or not the task is cancelled.
+/// A wait that ends only when the gate opens, even if the task is cancelled.
 private final class Gate: Sendable {
     private let opening: AsyncStream<Void>.Continuation
     private let waiting: Task<Void, Never>
@@ -419,7 +419,7 @@ private final class Gate: Sendable {
     func passed() async { await waiting.value }
 }
 
-/// A store whose files are written when its gate is open.
+/// A store whose writes wait for its gate.
 private final class Slow: Store, @unchecked Sendable {
     private let map = MapStore()
     let entered = Gate()

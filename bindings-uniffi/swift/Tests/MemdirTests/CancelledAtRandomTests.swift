@@ -2,8 +2,8 @@ import Foundation
 import Memdir
 import XCTest
 
-/// Calls that are cancelled at random moments, by their tasks and by `cancelledBy`, while stores and hooks wait. What a call
-/// says, or `after` is told, agrees with the files and the history; nothing hangs, and nothing happens afterwards.
+/// Calls that are cancelled at random moments, by their tasks and by `cancelledBy`, while stores and hooks wait. The
+/// replies and the events of `after` match the files and the history; no call hangs, and none has a later effect.
 /// `make cancellations` makes 10,000 calls.
 final class CancelledAtRandomTests: XCTestCase {
     func testCallsThatAreCancelledAtRandomMomentsSayWhatTheyDid() async throws {
@@ -15,7 +15,7 @@ final class CancelledAtRandomTests: XCTestCase {
             for history in [false, true] {
                 let (pauses, tally) = (Pauses(seed: seed), Tally())
                 for number in 0..<times(1) {
-                    // A store of its own: what is asked of a history takes longer the longer it is.
+                    // A new store each time: queries get slower as a history grows.
                     let name = place.appendingPathComponent("\(kind)-\(history)-\(number)").path
                     let store: any Store
                     switch kind {
@@ -35,8 +35,8 @@ final class CancelledAtRandomTests: XCTestCase {
     }
 }
 
-/// How long stores and hooks take: a moment, or until the gate is open; now and then they fail. While it is calm they take no
-/// time, and nothing fails.
+/// The delays of stores and hooks: a moment, or until the gate opens. Some calls fail. While it is calm there are no delays
+/// and no failures.
 private final class Pauses: @unchecked Sendable {
     private let condition = NSCondition()
     private var state: UInt64
@@ -57,7 +57,7 @@ private final class Pauses: @unchecked Sendable {
         }
     }
 
-    /// Below `bound`; the same for the same seed (SplitMix64).
+    /// A random number below `bound`, the same for the same seed (SplitMix64).
     func random(_ bound: UInt64) -> UInt64 {
         condition.withLock {
             state &+= 0x9e37_79b9_7f4a_7c15
@@ -79,7 +79,7 @@ private final class Pauses: @unchecked Sendable {
         try fail()
     }
 
-    /// As `block`; if it may be long, sometimes until its task is cancelled.
+    /// As `block`; if it may be long, it sometimes waits until its task is cancelled.
     func wait(isLong: Bool) async throws {
         if isCalm { return }
         try await Task.sleep(nanoseconds: isLong && isOneIn(20) ? 600_000_000_000 : random(2_000_000))
@@ -91,7 +91,7 @@ private final class Pauses: @unchecked Sendable {
     }
 }
 
-/// Answers late, or fails; before it has done its work, or after.
+/// Answers late or fails, before or after it has done its work.
 private final class ErraticStore: Store, Sendable {
     let map = MapStore()
     private let pauses: Pauses
@@ -122,7 +122,7 @@ private final class ErraticStore: Store, Sendable {
     }
 }
 
-/// What `after` was told of each path.
+/// The events of each path.
 private final class Events: @unchecked Sendable {
     private let lock = NSLock()
     private var told: [String: [Outcome]] = [:]
@@ -145,7 +145,7 @@ private final class WaitingHooks: AsyncMemoryHooks {
 
     func after(event: Event) async throws {
         events.note(event)
-        // It is not cancelled, and its call waits for it.
+        // This hook is not cancelled, and its call waits for it.
         if !pauses.isCalm { try? await Task.sleep(nanoseconds: pauses.random(2_000_000)) }
     }
 }
@@ -182,7 +182,7 @@ private final class Tally: @unchecked Sendable {
 
 private enum Way: Int, CaseIterable, Sendable { case cancelledBy, plain, asyncHooks, blockingHooks }
 
-/// Calls of several memories on one store, many of them at once.
+/// Calls of several memories on one store, many of them concurrent.
 private final class Batch: Sendable {
     private let store: any Store
     private let pauses: Pauses
@@ -217,7 +217,7 @@ private final class Batch: Sendable {
                 let memory = memories[way]!
                 group.addTask { await self.call(memory, name, path, way, delay) }
             }
-            // By then all are cancelled, and wait at most for a store.
+            // By now all calls are cancelled, and wait for a store at most.
             try? await Task.sleep(nanoseconds: 60_000_000)
             pauses.openGate(true)
             await group.waitForAll()
@@ -226,7 +226,7 @@ private final class Batch: Sendable {
         try await compare()
     }
 
-    /// One call, which is cancelled after a while. Once it has ended, nothing happens any more.
+    /// One call, which is cancelled after a while. After it has ended, it has no further effect.
     private func call(_ memory: Memory, _ name: String, _ path: String, _ way: Way, _ delay: UInt64) async {
         let input = Self.input(name, path)
         let reply: Reply
@@ -281,7 +281,7 @@ private final class Batch: Sendable {
         return name == "view" && reply.content.contains("Try again later") ? .unchanged : nil
     }
 
-    /// Whether a command has done its work on a file; nil if it has done a part of it.
+    /// True if a command has done all of its work on a file, false if none of it, nil if a part of it.
     private static func isDone(_ name: String, _ found: String?, _ moved: String?) -> Bool? {
         let done: (String?, String?)
         switch name {
@@ -295,7 +295,7 @@ private final class Batch: Sendable {
         return (found, moved) == (name == "create" ? nil : "old\n", nil) ? false : nil
     }
 
-    /// The store is whole, and the newest version of each file is what it holds.
+    /// Asserts that the store is intact, and that each file's newest version has its current content.
     private func compare() async throws {
         let problems = try check(store: store).problems
         XCTAssertEqual(problems, [])
@@ -305,7 +305,7 @@ private final class Batch: Sendable {
         let known = try await memory.filesAt(at: Date().addingTimeInterval(1)).map(\.path)
         XCTAssertEqual(Set(known), Set(there))
         for path in there {
-            // What was written before the history began has no version.
+            // Files written before the history began have no version.
             guard let newest = try await memory.history(path: path, limit: 1).first else { continue }
             let text = try await memory.readVersion(id: newest.id)
             XCTAssertEqual(String(decoding: text, as: UTF8.self), content(path), path)

@@ -1,7 +1,7 @@
 import Foundation
 import Memdir
 
-// Reads the case files, and takes nothing that the format does not have (see `tests/README.md`).
+// Reads the case files, and rejects everything that is not in the format (see `tests/README.md`).
 
 /// An error in a case.
 struct Problem: Error, CustomStringConvertible {
@@ -17,13 +17,13 @@ let root: URL = {
     return here
 }()
 
-/// All that a store holds: canonical path → content, nil for an empty directory.
+/// All entries of a store: canonical path → content, nil for an empty directory.
 typealias Tree = [Path: Data?]
 
 enum Step {
     /// A tool call.
     case call(Call)
-    /// What somebody else writes.
+    /// A write by another program.
     case meanwhile(Tree)
     /// Time passes, or files expire.
     case upkeep(Upkeep)
@@ -35,7 +35,7 @@ struct Call {
     let isError: Bool
     /// The kind of error, as Swift spells it.
     var kind: String?
-    /// What the hook `after` is told.
+    /// The event that the hook `after` gets.
     var event: [String: JSON]?
     var expires = false
     var image: ReplyImage?
@@ -45,7 +45,7 @@ struct Call {
 enum Upkeep {
     /// Seconds by path.
     case age([String: Double])
-    /// `removed` is nil where the memory refuses.
+    /// `removed` is nil if the memory refuses.
     case expire(olderThan: Double, dryRun: Bool, removed: [String]?)
 }
 
@@ -217,7 +217,7 @@ private func content(_ value: JSON) throws -> Data? {
     }
 }
 
-/// The text that `value` is or describes.
+/// The text that `value` contains or describes.
 func text(_ value: JSON) throws -> String {
     switch value {
     case .string(let text): return text

@@ -2,7 +2,7 @@ import Foundation
 import Memdir
 import XCTest
 
-/// Changes are told, whoever makes them in this process.
+/// Changes by any memory of this process are reported.
 final class ChangesTests: XCTestCase {
     func testAStreamHasTheChangesOfCommandsExpiryClearingAndOtherMemories() async throws {
         let place = try temporaryDirectory()
@@ -75,7 +75,7 @@ final class ChangesTests: XCTestCase {
 }
 
 extension Task where Failure == Never {
-    /// The value of the task, which is cancelled.
+    /// Cancels the task and returns its value.
     fileprivate var cancelledValue: Success {
         get async {
             cancel()

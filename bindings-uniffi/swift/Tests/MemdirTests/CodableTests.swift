@@ -1,4 +1,4 @@
-// Results as other programs read them.
+// The JSON form of results, for other programs.
 
 import Foundation
 import XCTest

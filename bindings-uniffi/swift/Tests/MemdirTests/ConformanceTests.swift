@@ -2,9 +2,10 @@ import Foundation
 import Memdir
 import XCTest
 
-/// Every case of `tests/cases`, on one of our stores and on one in Swift. `StoresTests` has the others.
+/// Every case of `tests/cases`, on one of memdir's stores and on one in Swift. `StoresTests` tests the
+/// others.
 final class ConformanceTests: XCTestCase {
-    /// A fresh memory, the store beneath it, and where that is on this machine.
+    /// A new memory, the store beneath it, and the store's location on this machine.
     private struct Opened {
         let memory: Memory
         let store: any Store
@@ -27,7 +28,7 @@ final class ConformanceTests: XCTestCase {
         }
     }
 
-    /// The cases that have hooks, with hooks that are awaited: each waits before it does what the case says.
+    /// The cases that have hooks, with asynchronous hooks: each waits before it applies the case's rule.
     func testAsynchronousHooks() throws {
         let hooked = try cases().filter { $0.hooks != nil }
         XCTAssertFalse(hooked.isEmpty)
@@ -83,7 +84,7 @@ final class ConformanceTests: XCTestCase {
             let input = try step.input.encoded()
             let place = "step \(number + 1): \(input.prefix(300))"
             let reply = execute(opened.memory, input)
-            // By their bytes: to Swift, strings of other bytes may be the same.
+            // Compared by bytes, because Swift treats some strings with different bytes as equal.
             guard Array(reply.content.utf8) == Array(step.content.utf8), reply.isError == step.isError else {
                 throw Problem("\(place)\nexpected \(step.isError) \(step.content.prefix(300))\ngot      \(reply.isError) \(reply.content.prefix(300))")
             }
@@ -144,7 +145,7 @@ final class ConformanceTests: XCTestCase {
     }
 }
 
-/// What the hooks of a case do, after a wait.
+/// Applies the rules of a case after a wait.
 private final class AsyncCaseHooks: AsyncMemoryHooks {
     private let hooks: CaseHooks
 
@@ -161,7 +162,7 @@ private final class AsyncCaseHooks: AsyncMemoryHooks {
     }
 }
 
-/// Waits on the thread of the tests, which is none of Swift's own.
+/// Waits on the thread of the tests, which is not in Swift's own pool.
 private func waited(_ call: @escaping @Sendable () async -> Reply) -> Reply {
     final class Box: @unchecked Sendable { var reply = Reply(content: "", isError: true, cause: nil) }
     let (box, done) = (Box(), DispatchSemaphore(value: 0))
@@ -180,7 +181,7 @@ func temporaryDirectory() throws -> URL {
     return place
 }
 
-/// All that is in a store, read through the store.
+/// All entries of a store, read through the store.
 func tree(_ store: any Store, _ directory: String = "/memories") throws -> Tree {
     var found: Tree = [:]
     let listed = try store.list(path: directory)
@@ -197,13 +198,13 @@ func tree(_ store: any Store, _ directory: String = "/memories") throws -> Tree 
     return found
 }
 
-/// Puts all of `tree` into a store; files that are there are overwritten.
+/// Writes all of `tree` to a store; existing files are overwritten.
 func write(_ tree: Tree, to store: any Store) throws {
     for (path, content) in tree {
         if let content {
             try store.write(path: path.text, content: content, overwrite: true)
         } else {
-            // A store makes directories for its files only, and keeps them when a file goes.
+            // A store creates directories only for files, and keeps them when a file is deleted.
             try store.write(path: path.text + "/inside", content: Data(), overwrite: false)
             try store.delete(path: path.text + "/inside")
         }

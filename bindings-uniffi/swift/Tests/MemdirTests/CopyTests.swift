@@ -2,7 +2,7 @@ import Foundation
 import Memdir
 import XCTest
 
-/// Copying from store to store, and checking a store.
+/// Copies from store to store, and verifies a store.
 final class CopyTests: XCTestCase {
     private func filled() throws -> any Store {
         let store = try openStore(address: "memory:")
@@ -47,7 +47,7 @@ final class CopyTests: XCTestCase {
     }
 }
 
-/// The phases that a copy was in.
+/// The phases of a copy.
 private final class Phases: @unchecked Sendable {
     private let lock = NSLock()
     private(set) var all: Set<CopyPhase> = []

@@ -2,11 +2,11 @@ import Foundation
 import Memdir
 import XCTest
 
-/// The code of `docs/swift.md` is the code here, and it does what the page says.
+/// The code of `docs/swift.md` is also here, and its results are as the page says.
 final class DocumentationTests: XCTestCase {
     private var printed = ""
 
-    /// Instead of Swift's own.
+    /// Replaces Swift's own function, to record the output.
     private func print(_ items: Any..., terminator: String = "\n") {
         printed += items.map { "\($0)" }.joined(separator: " ") + terminator
     }

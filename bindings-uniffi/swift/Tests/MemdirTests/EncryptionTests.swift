@@ -2,7 +2,7 @@ import Foundation
 @testable import Memdir
 import XCTest
 
-/// Encrypted stores: directories and stores of one's own, with keys of every kind.
+/// Encrypted stores: directories and Swift stores, with every kind of key.
 final class EncryptionTests: XCTestCase {
     private func encrypted(_ store: String, _ key: EncryptionKey, names: Bool = false) throws -> Memory {
         try Memory(store: store, options: MemoryOptions(durability: .relaxed, encryptionKey: key, encryptNames: names))
@@ -68,7 +68,7 @@ final class EncryptionTests: XCTestCase {
             let file = place.appendingPathComponent("\(round).key")
             let keys = ofThreads { try EncryptionKey.fromFile(file) }
             XCTAssertEqual(keys, [EncryptionKey(try Data(contentsOf: file))], "\(round)")
-            // As the keychain does, which adds an item only where there is none.
+            // Like the keychain, which adds an item only if there is none.
             let kept = Kept()
             let fromIt = ofThreads { try EncryptionKey.kept(read: { kept.read() }, add: { kept.add($0) }) }
             XCTAssertEqual(fromIt, [EncryptionKey(kept.read()!)], "\(round)")
@@ -107,7 +107,7 @@ final class EncryptionTests: XCTestCase {
     }
 }
 
-/// What one item of a keychain keeps.
+/// One item of a keychain.
 private final class Kept: @unchecked Sendable {
     private let lock = NSLock()
     private var bytes: Data?

@@ -2,7 +2,7 @@ import Foundation
 import Memdir
 import XCTest
 
-/// What your own code does with the files of a memory, and the definitions of the tool for other model hosts.
+/// Your own code's access to the files of a memory, and the definitions of the tool for other model hosts.
 final class FilesTests: XCTestCase {
     private let path = "/memories/tea.md"
 

@@ -2,12 +2,12 @@ import Foundation
 import Memdir
 import XCTest
 
-/// The history of a memory: every method, on a directory, on a store that was opened before, and on one in Swift.
+/// The history of a memory: every method, on a directory, on a store that is already open, and on one in Swift.
 final class HistoryTests: XCTestCase {
     private let a = "/memories/a"
     private let nobody = "01990a3c-7c00-7123-8456-789abc000001"
 
-    /// Runs `test` with a function that opens a memory with history: all that it opens have the same store.
+    /// Runs `test` with a function that opens memories with history on one store.
     private func onEachStore(_ test: (_ open: (MemoryOptions) throws -> Memory) throws -> Void) throws {
         let place = try temporaryDirectory()
         defer { try? FileManager.default.removeItem(at: place) }
@@ -38,7 +38,7 @@ final class HistoryTests: XCTestCase {
         return ("", [])
     }
 
-    /// A time between what was before and what comes.
+    /// A time after all earlier changes and before all later ones.
     private func now() -> Date {
         Thread.sleep(forTimeInterval: 0.002)
         defer { Thread.sleep(forTimeInterval: 0.002) }
@@ -67,7 +67,7 @@ final class HistoryTests: XCTestCase {
             XCTAssertEqual(versions[0].oldPath, a)
             XCTAssertEqual(versions.map(\.id), versions.map(\.id).sorted().reversed())
             XCTAssertTrue(begun <= versions[3].time && versions[0].time <= now())
-            // It is `sha256sum` of the line.
+            // The `sha256sum` of the line.
             XCTAssertEqual(versions[3].sha256, "2c8b08da5ce60398e1f19af0e5dccc744df274b826abe585eaba68c525434806")
             XCTAssertEqual(
                 try memory.diff(id: versions[2].id), "--- /memories/a\n+++ /memories/a\n@@ -1 +1 @@\n-one\n+two\n")
@@ -95,7 +95,7 @@ final class HistoryTests: XCTestCase {
             XCTAssertEqual(try memory.history(path: a), Array(all[2...]))
             XCTAssertEqual(try memory.history(path: "/memories/d"), Array(all[..<2]))
             XCTAssertEqual(try memory.history(since: since), Array(all[..<2]))
-            // The time of a version is that of its change, though a `Date` is a floating-point number.
+            // A version has the time of its change, although a `Date` is a floating-point number.
             for (number, version) in all.enumerated() {
                 XCTAssertTrue(try memory.history(since: version.time).contains(version), "\(number)")
             }
@@ -213,7 +213,7 @@ final class HistoryTests: XCTestCase {
             XCTAssertEqual(try memory.history().count, 10)
             XCTAssertEqual(try memory.trimHistory(), 0)
             XCTAssertEqual(failed(.trimmed) { try memory.restoreAll(at: begun) }.paths, [a])
-            // Both keep what is new.
+            // Both keep new versions.
             for options in [MemoryOptions(history: true), MemoryOptions(history: true, historyMaxAge: nil)] {
                 let memory = try open(options)
                 try memory.write(path: "/memories/b", text: "1")
@@ -311,7 +311,7 @@ final class HistoryTests: XCTestCase {
         let version = try memory.history()[0]
         XCTAssertEqual(version.actor, "option")
         XCTAssertEqual(hooks.changes, [version.change, nil])
-        // The hooks are the same.
+        // The session has the same hooks.
         _ = try memory.actingAs(actor: "me").strReplace(path: a, oldStr: "one", newStr: "two")
         XCTAssertEqual(hooks.changes.last, try memory.history(actor: "me")[0].change)
     }
@@ -351,7 +351,7 @@ final class HistoryTests: XCTestCase {
     }
 }
 
-/// Hooks that keep what `after` is told.
+/// Hooks that record the events of `after`.
 private final class Listening: MemoryHooks, @unchecked Sendable {
     private let lock = NSLock()
     private var told: [String?] = []
@@ -361,7 +361,7 @@ private final class Listening: MemoryHooks, @unchecked Sendable {
     func after(event: Event) throws { lock.withLock { told.append(event.change) } }
 }
 
-/// A store whose changes of some paths fail.
+/// A store that fails to change some paths.
 private final class BreakingStore: Store, @unchecked Sendable {
     private let map = MapStore()
     var broken: (String) -> Bool = { _ in false }

@@ -3,7 +3,7 @@ import Memdir
 
 // The hooks that a case describes, and the events that it expects (see `tests/README.md`).
 
-/// Hooks that do what the first of the rules says that fits.
+/// Hooks that apply the first matching rule.
 final class CaseHooks: MemoryHooks, @unchecked Sendable {
     private let rules: [JSON]
     private let lock = NSLock()
@@ -11,7 +11,7 @@ final class CaseHooks: MemoryHooks, @unchecked Sendable {
 
     init(_ rules: [JSON]) { self.rules = rules }
 
-    /// What `after` was told since this was asked last.
+    /// The events of `after` since the last call of this function.
     func take() -> [[String: JSON]] {
         lock.lock()
         defer { lock.unlock() }
@@ -54,7 +54,7 @@ final class CaseHooks: MemoryHooks, @unchecked Sendable {
     }
 }
 
-/// The fields of an event that say something: no null, no 0, no empty list.
+/// The fields of an event with a value: no null, no 0, no empty list.
 func saying(_ event: JSON) throws -> [String: JSON] {
     let fields = try event.fields(of: ["command", "path", "new_path", "outcome", "bytes", "lines", "repairs", "content"])
     return try fields.filter { _, value in

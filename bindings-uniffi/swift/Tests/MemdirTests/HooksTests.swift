@@ -2,9 +2,9 @@ import Foundation
 import Memdir
 import XCTest
 
-/// Hooks: what they may say, what becomes of what they throw, and that none waits for itself.
+/// Hooks: their decisions, the handling of their errors, and that a hook never waits for itself.
 final class HooksTests: XCTestCase {
-    /// Hooks that are two functions.
+    /// Hooks made from two functions.
     private final class Told: MemoryHooks, @unchecked Sendable {
         var memory: Memory?
         private let lock = NSLock()

@@ -2,14 +2,14 @@ import Foundation
 import Memdir
 import XCTest
 
-/// The hostile tables (`tests/hostile`): always a reply or the declared error.
+/// The hostile tables (`tests/hostile`): each call ends in a reply or in the declared error.
 final class HostileTests: XCTestCase {
     private func table(_ name: String) throws -> [[String: JSON]] {
         let file = root.appendingPathComponent("tests/hostile/\(name).json")
         return try JSONDecoder().decode([[String: JSON]].self, from: Data(contentsOf: file))
     }
 
-    /// Nil for what no text of Swift's can hold.
+    /// The text with its placeholders replaced; nil if a Swift string cannot hold it.
     private func put(_ text: String) -> String? {
         if text.contains("@half@") { return nil }
         return text.replacingOccurrences(of: "@long@", with: String(repeating: "x", count: 1_000_000))
@@ -55,7 +55,7 @@ final class HostileTests: XCTestCase {
                     for (word, put) in words {
                         said = said.replacingOccurrences(of: "{\(word)}", with: try put.string())
                     }
-                    // The value of a duration has its unit, and `…` stands for any text.
+                    // The value of a duration has its unit, and `…` matches any text.
                     let parts = (said.components(separatedBy: ", got").first ?? said).components(separatedBy: "…")
                     XCTAssertThrowsError(try Memory(store: "memory:", options: options), "\(row)") { error in
                         guard case MemdirError.config(let reason, _) = error else { return XCTFail("\(row): \(error)") }
@@ -83,7 +83,7 @@ final class HostileTests: XCTestCase {
         return String(words[0]) + words.dropFirst().map(\.capitalized).joined()
     }
 
-    /// What the types of Swift can hold of a value.
+    /// The value, if Swift's types can hold it.
     private func held(_ value: JSON, _ type: String) -> JSON? {
         switch (value, type) {
         case (.string("@nan@"), "duration"): return .number(.nan)
@@ -134,7 +134,7 @@ final class HostileTests: XCTestCase {
     }
 }
 
-/// How long twenty views take, in seconds.
+/// The duration of twenty views, in seconds.
 private func views(_ memory: Memory) async throws -> TimeInterval {
     let begun = Date()
     for _ in 0..<20 {
@@ -144,7 +144,7 @@ private func views(_ memory: Memory) async throws -> TimeInterval {
     return Date().timeIntervalSince(begun)
 }
 
-/// A store whose writers wait for as long as somebody else keeps it locked.
+/// A store whose writers wait for its lock.
 private final class Held: Store, @unchecked Sendable {
     private let map = MapStore()
     let turn = DispatchSemaphore(value: 1)
@@ -169,7 +169,7 @@ private final class Held: Store, @unchecked Sendable {
 }
 
 extension JSON {
-    /// The fields of an object, whatever they are called.
+    /// The fields of an object, whatever their names.
     fileprivate func members() throws -> [String: JSON] {
         guard case .object(let fields) = self else { throw Problem("\(self) is no object") }
         return fields

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Any JSON value, with integers, other numbers and booleans kept apart.
+/// Any JSON value. Integers, other numbers and booleans are different cases.
 enum JSON: Codable {
     case null
     case bool(Bool)
@@ -42,7 +42,7 @@ enum JSON: Codable {
         }
     }
 
-    /// Itself as text.
+    /// The value as JSON text.
     func encoded() throws -> String { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
 
     func string() throws -> String {
@@ -60,7 +60,7 @@ enum JSON: Codable {
         return items
     }
 
-    /// The fields of an object that has none but those that are `known`.
+    /// The fields of an object. Throws if a field is not in `known`.
     func fields(of known: [String]) throws -> [String: JSON] {
         guard case .object(let fields) = self else { throw Problem("\(self) is no object") }
         let other = fields.keys.filter { !known.contains($0) }

@@ -2,7 +2,7 @@ import Foundation
 import Memdir
 import XCTest
 
-/// The code of `docs/policies.md` about limits, stale views and write patterns, and what it does.
+/// The code of `docs/policies.md` about limits, stale views and write patterns, and its results.
 final class LimitsTests: XCTestCase {
     func testAMemoryThatIsNotFullSaysNothingOfIt() async throws {
         // limits
@@ -43,7 +43,8 @@ final class LimitsTests: XCTestCase {
         }
     }
 
-    /// That the page has, after `<!-- swift: name -->`, what stands here after `// name`.
+    /// Asserts that the page has, after `<!-- swift: name -->`, the code that follows `// name`
+    /// here.
     private func isOnThePage(_ name: String) throws {
         let page = try String(contentsOf: root.appendingPathComponent("docs/policies.md"), encoding: .utf8)
         let source = try String(contentsOfFile: #filePath, encoding: .utf8)

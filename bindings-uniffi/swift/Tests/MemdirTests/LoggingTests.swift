@@ -2,7 +2,7 @@ import Foundation
 import Memdir
 import XCTest
 
-/// The errors of callbacks without a result are logged, and change nothing.
+/// The errors of callbacks without a result are logged, and have no other effect.
 final class LoggingTests: XCTestCase {
     func testWhatAfterThrowsIsLogged() async throws {
         final class Failing: MemoryHooks {
@@ -35,7 +35,7 @@ final class LoggingTests: XCTestCase {
         XCTAssertFalse(nothing.contains("memdir:"), nothing)
     }
 
-    /// What is written to the standard error meanwhile.
+    /// The output on standard error while the work runs.
     private func logged(_ work: () async throws -> Void) async throws -> String {
         let place = try temporaryDirectory()
         defer { try? FileManager.default.removeItem(at: place) }

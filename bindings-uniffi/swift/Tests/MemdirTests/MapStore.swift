@@ -1,8 +1,8 @@
 import Foundation
 import Memdir
 
-/// A store written in Swift: a map from paths to contents, where a directory has none. It keeps the
-/// whole contract of a `Store`, as the tests check.
+/// A store written in Swift: a map from paths to contents, in which a directory has no content. It
+/// keeps the whole contract of a `Store`, as the tests check.
 final class MapStore: Store, @unchecked Sendable {
     private let lock = NSLock()
     private var nodes: [Path: Data?] = [root: nil]
@@ -132,8 +132,8 @@ final class MapStore: Store, @unchecked Sendable {
     }
 }
 
-/// A path by its bytes: Swift takes two strings for the same that are written with other bytes (`é`
-/// as one character or as two), and a store must not.
+/// A path that is compared by bytes. Swift treats two strings with different bytes as equal if they
+/// are canonically equivalent (`é` as one character or as two), but a store must not.
 struct Path: Hashable, Comparable {
     let bytes: [UInt8]
 
@@ -157,7 +157,7 @@ struct Path: Hashable, Comparable {
     static func < (one: Path, other: Path) -> Bool { one.bytes.lexicographicallyPrecedes(other.bytes) }
 }
 
-/// Finds names in any case, and keeps them as they were first written. It keeps no times.
+/// Matches names in any case, and keeps the case of the first write. It keeps no times.
 final class FoldingStore: Store, Sendable {
     private let inner = MapStore()
 

@@ -66,7 +66,7 @@ final class MemoryTests: XCTestCase {
         XCTAssertEqual(view, shown + "     2\ttwo\n     3\t3")
         let reply = await memory.execute(json: #"{"command":"view","path":"/memories/a.md","view_range":[2,3]}"#)
         XCTAssertEqual(reply.content, view)
-        // For whoever may block: outside of asynchronous code it needs no await.
+        // For code that may block: outside of asynchronous code it needs no `await`.
         let blocking = { memory.execute(json: #"{"command":"view","path":"/memories/a.md","view_range":[2,3]}"#) }
         XCTAssertEqual(blocking(), reply)
         _ = try await memory.rename(oldPath: "/memories/a.md", newPath: "/memories/b.md")
@@ -80,7 +80,7 @@ final class MemoryTests: XCTestCase {
         try await memory.clear()
     }
 
-    /// A memory goes from actor to actor as it is.
+    /// A memory can be passed between actors.
     func testManyTasksShareOneMemory() async throws {
         let memory = try Memory(store: "memory:", options: MemoryOptions(maxViewChars: nil))
         _ = try await memory.create(path: "/memories/all.md", fileText: "")

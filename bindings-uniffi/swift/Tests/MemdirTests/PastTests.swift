@@ -2,7 +2,7 @@ import Foundation
 import Memdir
 import XCTest
 
-/// What was there before, and what a memory holds: the history is searched, and shows the files of a time.
+/// Past states and statistics of a memory: the history is searched, and shows the files at a time.
 final class PastTests: XCTestCase {
     private let path = "/memories/tea.md"
 

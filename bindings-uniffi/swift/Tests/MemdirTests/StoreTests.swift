@@ -3,7 +3,7 @@ import Memdir
 import StoreExample
 import XCTest
 
-/// Stores written in Swift: good ones are stores like any other, bad ones are errors and no crash.
+/// Stores written in Swift: correct ones work like any other, faulty ones cause errors and no crash.
 final class StoreTests: XCTestCase {
     func testAStoreInSwiftKeepsTheContract() throws {
         XCTAssertNil(try checkContract { MapStore() })
@@ -49,7 +49,7 @@ final class StoreTests: XCTestCase {
                     refused += 1
                     XCTAssertEqual(try tree(KeychainStore(keychain)), before)
                 }
-                // One content a file, and the index: what is left over went when the store was opened.
+                // One item per file, and the index. Opening the store has removed all leftovers.
                 let files = try tree(KeychainStore(keychain)).values.filter { $0 != nil }.count
                 XCTAssertEqual(keychain.keys().count, files + 1)
             }
@@ -93,7 +93,7 @@ final class StoreTests: XCTestCase {
         XCTAssertThrowsError(try store.read(path: "/etc/passwd"))
     }
 
-    /// What no model may see.
+    /// An error with text that the model must not see.
     private struct Secret: Error, CustomStringConvertible {
         let description = "db://user:hunter2@host"
     }
@@ -149,7 +149,7 @@ final class StoreTests: XCTestCase {
     }
 }
 
-/// A keychain that refuses every change after so many.
+/// A keychain that rejects every change after a given number.
 private final class Breaking: Keychain, @unchecked Sendable {
     struct Broken: Error {}
 
@@ -175,7 +175,7 @@ private final class Breaking: Keychain, @unchecked Sendable {
     }
 }
 
-/// A store that hands everything on, as one does to log or to measure.
+/// A store that forwards every call, as a logging or measuring store does.
 private final class Handing: Store {
     private let store: any Store
 
@@ -194,7 +194,7 @@ private final class Handing: Store {
     func setModified(path: String, time: Date) throws { try store.setModified(path: path, time: time) }
 }
 
-/// A store that does nothing but throw.
+/// A store whose methods only throw.
 private final class Throwing: Store {
     private let error: any Error
 
@@ -208,7 +208,7 @@ private final class Throwing: Store {
     func rename(source: String, destination: String) throws { throw error }
 }
 
-/// A store that is another in one method.
+/// A store that differs from a correct one in one method.
 private final class Odd: Store {
     private let store = MapStore()
     private let oddList: (@Sendable (String) throws -> [Entry])?

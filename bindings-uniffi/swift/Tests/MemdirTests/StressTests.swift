@@ -2,7 +2,7 @@ import Foundation
 import Memdir
 import XCTest
 
-/// Many memories, many threads: nothing leaks and nothing breaks.
+/// Many memories, many threads: nothing leaks, and all calls succeed.
 final class StressTests: XCTestCase {
     func testMemoriesThatComeAndGoLeaveNothing() throws {
         try assertNothingIsLeft { text in
@@ -37,7 +37,7 @@ final class StressTests: XCTestCase {
             DispatchQueue.concurrentPerform(iterations: 8) { thread in
                 for number in 0..<count {
                     do {
-                        // A tenth of them write into one file, which none may lose.
+                        // A tenth of them write to one file, and no line may be lost.
                         if number % 10 == 0 {
                             _ = try memory.insert(path: "/memories/all.md", insertLine: 0, insertText: "line \(thread).\(number)\n")
                         } else {
@@ -61,11 +61,11 @@ final class StressTests: XCTestCase {
         guard let before = resident() else { throw XCTSkip("only Linux tells what a process holds") }
         let cycles = times(100)
         for _ in 0..<cycles { try autoreleasing { try cycle(text) } }
-        // One text that leaks in each cycle would be three times as much.
+        // If each cycle leaked one text, it would be three times as much.
         XCTAssertLessThan((resident() ?? 0) - before, cycles * text.utf8.count / 3)
     }
 
-    /// What this process holds of the machine's memory, in bytes.
+    /// The resident memory of this process, in bytes.
     private func resident() -> Int? {
         let fields = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
         return fields.flatMap { Int($0[1]) }.map { $0 * 4096 }
@@ -80,12 +80,13 @@ final class StressTests: XCTestCase {
     }
 }
 
-/// How often a test does something: `count` times `MEMDIR_EFFORT`, which is 1 unless a long run sets it.
+/// The number of repetitions in a test: `count` times `MEMDIR_EFFORT`, which is 1 unless a long run sets
+/// it.
 func times(_ count: Int) -> Int {
     count * (ProcessInfo.processInfo.environment["MEMDIR_EFFORT"].flatMap { Int($0) } ?? 1)
 }
 
-/// What went wrong on any thread.
+/// Failures from all threads.
 private final class Failures: @unchecked Sendable {
     private let lock = NSLock()
     private var texts: [String] = []

@@ -2,11 +2,11 @@ import Foundation
 import Memdir
 import XCTest
 
-/// What is changed is told, whoever changes it, and whoever waits can stop.
+/// Changes by any process are reported, and waiting callers can stop.
 final class WatchTests: XCTestCase {
     private let soon: TimeInterval = 60
 
-    // A test that is asynchronous would call the asynchronous variants.
+    // Not asynchronous: an asynchronous test would call the asynchronous variants.
     func testWhatThisProcessChangesIsToldAtOnce() throws {
         let memory = try Memory(store: "memory:")
         let watch = try memory.watch(path: "/memories/team", every: 3600)
@@ -100,7 +100,7 @@ final class WatchTests: XCTestCase {
         XCTAssertEqual(found, 1)
     }
 
-    /// The pool of Swift's own has as many threads as there are processors.
+    /// Swift's own pool has as many threads as there are processors.
     func testManyWhoWaitForChangesLeaveThePoolToOthers() async throws {
         let memory = try Memory(store: "memory:")
         let counts = try await withThrowingTaskGroup(of: Int?.self) { group in
@@ -162,7 +162,7 @@ final class WatchTests: XCTestCase {
     }
 }
 
-/// How many changes were told.
+/// The number of reported changes.
 private actor Told {
     private(set) var count = 0
 

@@ -16,8 +16,8 @@ import org.robolectric.RobolectricTestRunner
 import snippets.keeper
 
 /**
- * The key of an encrypted memory on Android. There is no Android Keystore on a JVM, so the sample that makes a keeper in it is
- * only compiled, and the file of the key is tested with a keeper of the JVM.
+ * The key of an encrypted memory on Android. A JVM has no Android Keystore, so the sample that creates a keeper in it is
+ * only compiled. The key file is tested with a keeper of the JVM.
  */
 @RunWith(RobolectricTestRunner::class)
 class KeyTest {
@@ -33,7 +33,7 @@ class KeyTest {
         assertEquals(listOf("memory", "memory.key", "memory.key.lock"), context.filesDir.list()!!.sorted())
     }
 
-    /** When Robolectric has one, the keeper can be tested. */
+    /** If Robolectric adds a keystore, this fails, and the keeper can be tested. */
     @Test
     fun `there is no Android Keystore on a JVM`() {
         assertThrows(KeyStoreException::class.java) { keeper() }

@@ -27,7 +27,7 @@ import org.robolectric.RobolectricTestRunner
 import snippets.MemoryDatabase
 import snippets.openMemory
 
-/** The example on a table of Room, with the code that Room's compiler makes of it and with SQLite as Android has it. */
+/** The example on a table of Room, with the code that Room's compiler generates and with Android's SQLite. */
 @RunWith(RobolectricTestRunner::class)
 class RoomTest {
     private val context = ApplicationProvider.getApplicationContext<Context>()
@@ -106,7 +106,7 @@ class RoomTest {
         assertTrue(store.list("/memories").isEmpty())
     }
 
-    /** Otherwise the test above would say nothing. */
+    /** Shows that the test above can fail. */
     @Test
     fun `what a query returns at once may not`() = inBackground {
         val dao = inFile("large.db").memories()

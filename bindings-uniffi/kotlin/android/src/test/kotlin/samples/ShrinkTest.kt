@@ -20,7 +20,7 @@ import org.junit.Assert.assertEquals
 import org.junit.Assert.assertTrue
 import org.junit.Test
 
-/** An app that R8 has shrunk and renamed, as Android's build does it, still works, with the rules that the AAR brings along. */
+/** An app that R8 has shrunk and renamed, as Android's build does, still works with the rules in the AAR. */
 class ShrinkTest {
     private val place = Files.createDirectories(Path.of("shrunk").toAbsolutePath())
     private val app = place.resolve("app.jar")
@@ -37,13 +37,13 @@ class ShrinkTest {
         assertEquals(expected, run(listOf(shrunk)))
         println("shrunk: ${Files.size(shrunk) / 1024} KiB of ${everything.sumOf { Files.size(it) } / 1024} KiB")
 
-        // Otherwise the rules would not be needed.
+        // Without the rules it fails, so they are needed.
         val broken = run(listOf(shrink("broken.jar", rules("# none\n", "none.pro"))))
         assertTrue(broken, "UnsatisfiedLinkError" in broken)
     }
 
     private fun shrink(name: String, rules: Path): Path {
-        // The framework's jar has nothing of Java's own.
+        // The framework's jar does not contain Java's own classes.
         val java = listOf("java.base", "java.logging").map { place.resolve("$it.jar") }
         for (module in java.filter { !Files.exists(it) }) {
             jar(module, FileSystems.getFileSystem(URI("jrt:/")).getPath("modules", module.nameWithoutExtension), "java", "javax", "jdk", "sun")
@@ -76,7 +76,7 @@ class ShrinkTest {
         return said.readText()
     }
 
-    /** Puts the classes of [packages] in [directory] into a jar. */
+    /** Packs the classes of [packages] in [directory] into a jar. */
     private fun jar(jar: Path, directory: Path, vararg packages: String) {
         ZipOutputStream(Files.newOutputStream(jar)).use { out ->
             for (one in packages.map(directory::resolve).filter(Files::exists)) {

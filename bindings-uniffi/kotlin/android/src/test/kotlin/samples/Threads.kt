@@ -1,4 +1,4 @@
-/** Room refuses to work on the main thread, on which Robolectric runs the tests. */
+/** Room refuses to run on the main thread, but Robolectric runs the tests there. */
 package samples
 
 import java.util.concurrent.CompletableFuture

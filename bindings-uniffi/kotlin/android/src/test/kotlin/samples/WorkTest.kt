@@ -24,7 +24,7 @@ import org.robolectric.RobolectricTestRunner
 import snippets.ExpireMemory
 import snippets.schedule
 
-/** The worker that lets a memory's unused files expire, in WorkManager. */
+/** The WorkManager worker that expires a memory's unused files. */
 @RunWith(RobolectricTestRunner::class)
 class WorkTest {
     private val context = ApplicationProvider.getApplicationContext<Context>()
@@ -51,7 +51,7 @@ class WorkTest {
         val configuration = Configuration.Builder().setExecutor(SynchronousExecutor()).build()
         WorkManagerTestInitHelper.initializeTestWorkManager(context, configuration)
         schedule(context).result.get()
-        // A second start of the app leaves the first schedule as it is.
+        // A second start of the app keeps the first schedule.
         schedule(context).result.get()
 
         val manager = WorkManager.getInstance(context)
@@ -59,7 +59,7 @@ class WorkTest {
         assertEquals(TimeUnit.DAYS.toMillis(1), scheduled().periodicityInfo!!.repeatIntervalMillis)
         assertEquals(ExpireMemory::class.java.name, scheduled().tags.single())
         WorkManagerTestInitHelper.getTestDriver(context)!!.setPeriodDelayMet(scheduled().id)
-        // The worker runs on threads of its own.
+        // The worker runs on its own threads.
         val until = Instant.now().plusSeconds(60)
         fun done() = paths(memory).size == 1 && scheduled().state == WorkInfo.State.ENQUEUED
         while (!done() && Instant.now() < until) Thread.sleep(50)
@@ -69,7 +69,7 @@ class WorkTest {
 
     private fun work() = runBlocking { TestListenableWorkerBuilder<ExpireMemory>(context).build().doWork() }
 
-    /** A memory of an app, with a file that is new and one that was not used for 100 days. */
+    /** An app's memory, with a new file and one that was not used for 100 days. */
     private fun withOldFile(): Memory {
         val memory = Memory(directory, MemoryOptions(recordAccess = true))
         memory.create("/memories/new.md", "- likes tea")

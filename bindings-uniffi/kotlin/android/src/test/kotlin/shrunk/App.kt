@@ -1,4 +1,7 @@
-/** A small app, as `ShrinkTest` gives it to R8: it uses what crosses between Kotlin and the library in each way. */
+/**
+ * A small app, which `ShrinkTest` shrinks with R8. It uses every kind of value that crosses between Kotlin and the
+ * library.
+ */
 package shrunk
 
 import dev.memdir.Command

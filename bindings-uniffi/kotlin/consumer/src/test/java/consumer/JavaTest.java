@@ -54,7 +54,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a Java program can do: it is compiled by javac against the jar. */
+/** The package in Java: this file is compiled by javac against the jar. */
 class JavaTest {
     @Test
     void aMemoryIsOpenedWithWhatIsGiven(@TempDir Path place) throws Exception {
@@ -68,7 +68,7 @@ class JavaTest {
         try (Memory memory = new Memory(place.resolve("memory"))) {
             memory.create("/memories/a", "one");
         }
-        // An address that is missing is not the default one.
+        // A missing address does not select the default.
         assertThrows(MemdirException.Config.class, () -> new Memory((String) null));
         EncryptionKey kept = EncryptionKey.fromFile(place.resolve("memory.key"));
         assertEquals(kept, EncryptionKey.fromFile(place.resolve("memory.key")));
@@ -210,7 +210,7 @@ class JavaTest {
         }
     }
 
-    /** A store of one's own, in Java: six methods. */
+    /** A custom store in Java: six methods. */
     static class BrokenStore implements Store {
         final Exception cause = new IOException("no disk");
 
@@ -255,7 +255,7 @@ class JavaTest {
             error = assertThrows(MemdirException.Store.class, () -> memory.view("/memories/a"));
             assertTrue(error.getCause() instanceof StoreException.Failed);
             assertSame(store.cause, error.getCause().getCause());
-            // Another failure has nothing to do with it.
+            // Another failure does not have this cause.
             memory.close();
             assertNull(assertThrows(MemdirException.Store.class, () -> memory.view("/memories/a")).getCause());
         }
@@ -314,13 +314,13 @@ class JavaTest {
             assertTrue(reply.isError() && reply.getContent().equals("Not here."));
         }
         assertEquals(List.of("delete"), told);
-        // Java has one kind of hooks, so that null is one of them.
+        // Java has one type of hooks, so null is not ambiguous.
         try (Memory memory = new Memory("memory:", new MemoryOptions(), null)) {
             assertTrue(memory.execute("{\"command\": \"delete\", \"path\": \"/memories/a\"}").isError());
         }
     }
 
-    /** It compiles only where the exception is declared. */
+    /** Compiles only if the exception is declared. */
     @Test
     void whatAClosedMemoryThrowsIsDeclared() throws MemdirException {
         Memory memory = new Memory("memory:");
@@ -344,7 +344,7 @@ class JavaTest {
         }
     }
 
-    /** What a completion shows of the class. */
+    /** The members that code completion shows. */
     @Test
     void plumbingIsNotShown() {
         List<String> shown =

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Assertions.assertNull
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** What the oldest Kotlin that is promised can compile. */
+/** Checks that the oldest supported Kotlin can compile against the jar. */
 class KotlinTest {
     @Test
     fun `this is the oldest Kotlin, with the library that memdir brings`() =

@@ -8,7 +8,10 @@ import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.Map;
 
-/** What the tests find out about a framework goes to target/frameworks: tests/frameworks/table makes docs/frameworks.md of it. */
+/**
+ * The tests write their findings about a framework to target/frameworks. tests/frameworks/table makes docs/frameworks.md
+ * from them.
+ */
 final class Findings {
     private final String title;
     private final String artifact;
@@ -18,7 +21,7 @@ final class Findings {
         this.artifact = artifact;
     }
 
-    /** Notes what the framework can do; what no test has found out is left out. */
+    /** Writes the abilities of the framework. A field is absent if no test has determined it. */
     void record(Map<String, Object> found) throws IOException {
         Path file = Standin.ROOT.resolve("target/frameworks/jvm/" + artifact + ".json");
         Files.createDirectories(file.getParent());

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Conversations through the AI services of LangChain4j, as docs/frameworks-jvm.md says to make them. */
+/** Conversations through the AI services of LangChain4j, set up as docs/frameworks-jvm.md recommends. */
 class LangChain4jTest {
     private static final Findings FINDINGS = new Findings("LangChain4j", "langchain4j");
 
@@ -220,7 +220,7 @@ class LangChain4jTest {
             }
             assertEquals("# Drinks\nünï 🫖\n", memory.read("/memories/b.md"));
             standin.assertDeclares(memory.toolDefinitions(null, "memory_"));
-            // What is no object comes to memdir as it is.
+            // Input that is not an object reaches memdir unchanged.
             ToolExecutor view = MemoryToolExecutor.forEachCommand(memory, "").values().iterator().next();
             for (String wrong : List.of("[]", "{", "")) {
                 ToolExecutionRequest request = ToolExecutionRequest.builder().name("view").arguments(wrong).build();

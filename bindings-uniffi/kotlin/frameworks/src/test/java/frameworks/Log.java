@@ -6,7 +6,7 @@ import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
-/** Keeps what the logger of the adapters is told, until it is closed. */
+/** Records the warnings of the adapters' logger, until it is closed. */
 final class Log extends Handler implements AutoCloseable {
     final List<String> warnings = new ArrayList<>();
     private final Logger logger = Logger.getLogger("dev.memdir");

@@ -26,7 +26,9 @@ import org.springframework.ai.chat.model.ChatModel;
 import org.springframework.ai.model.tool.ToolCallingManager;
 import org.springframework.ai.tool.ToolCallback;
 
-/** Conversations through the chat client of Spring AI, as docs/frameworks-jvm.md says to make it. */
+/**
+ * Conversations through the chat client of Spring AI, set up as docs/frameworks-jvm.md recommends.
+ */
 class SpringAiTest {
     private static final Findings FINDINGS = new Findings("Spring AI", "spring-ai");
 
@@ -63,7 +65,10 @@ class SpringAiTest {
         FINDINGS.record(Map.of("tool", "declared", "sync", true, "errors", false));
     }
 
-    /** Spring AI ends a turn after so many calls of one tool, if it is not told otherwise. */
+    /**
+     * Unless configured otherwise, Spring AI ends a turn after a limited number of calls of one
+     * tool.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void endsATurnAfterFortyCallsUnlessToldOtherwise(boolean told, @TempDir Path place) throws Exception {
@@ -142,7 +147,7 @@ class SpringAiTest {
             }
             assertEquals("# Drinks\nünï 🫖\n", memory.read("/memories/b.md"));
             standin.assertDeclares(memory.toolDefinitions(null, "memory_"));
-            // What is no object comes to memdir as it is.
+            // Input that is not an object reaches memdir unchanged.
             ToolCallback view = MemoryToolCallback.forEachCommand(memory, "").get(0);
             for (String wrong : List.of("[]", "{", "")) assertEquals(memory.execute(wrong).getContent(), view.call(wrong));
         }

@@ -20,12 +20,12 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
-/** The stand-in of examples/standin in a process of its own: it compares every request with the script, word for word. */
+/** The stand-in of examples/standin in its own process. It compares every request with the script, word for word. */
 final class Standin implements AutoCloseable {
     static final ObjectMapper JSON = new ObjectMapper();
     static final Path ROOT = Path.of(System.getProperty("memdir.root")).toAbsolutePath().normalize();
 
-    /** Where it listens. */
+    /** The address it listens on. */
     final String address;
 
     private final Process process;
@@ -50,7 +50,7 @@ final class Standin implements AutoCloseable {
         return (ObjectNode) JSON.readTree(ROOT.resolve("examples/conversations/" + name + ".json").toFile());
     }
 
-    /** A conversation of one session: what the model calls, one call a turn, and what must come back. */
+    /** A conversation of one session: the model's calls, one per turn, and the expected results. */
     static ObjectNode conversation(JsonNode... calls) {
         ObjectNode script = JSON.createObjectNode().put("about", "a test");
         ObjectNode session = script.putArray("sessions").addObject().put("user", "Go on.");
@@ -59,7 +59,7 @@ final class Standin implements AutoCloseable {
         return script;
     }
 
-    /** The entry of the tool that is no tool of Anthropic's: what a framework makes of the memory's definition. */
+    /** The declaration of a custom tool, as a framework makes it from the memory's definition. */
     static ObjectNode customTool(Memory memory) throws IOException, MemdirException {
         JsonNode definition = JSON.readTree(memory.toolDefinition());
         ObjectNode tool = JSON.createObjectNode();
@@ -71,7 +71,7 @@ final class Standin implements AutoCloseable {
         return tool;
     }
 
-    /** Everything was played, and every request was as expected. */
+    /** Asserts that the whole script was played, and that every request was as expected. */
     void finish() throws IOException, InterruptedException {
         HttpRequest request =
                 HttpRequest.newBuilder(URI.create(address + "/standin/finish")).POST(HttpRequest.BodyPublishers.noBody()).build();
@@ -85,7 +85,7 @@ final class Standin implements AutoCloseable {
         assertEquals(0, process.exitValue(), Files.readString(errors));
     }
 
-    /** Makes the files that are there before the conversation, and returns the directory of the store. */
+    /** Creates the files that exist before the conversation, and returns the directory of the store. */
     static Path layOut(JsonNode script, Path place) throws IOException {
         Path store = place.resolve("memory");
         for (Map.Entry<String, JsonNode> file : script.path("beside").properties()) {
@@ -96,12 +96,12 @@ final class Standin implements AutoCloseable {
         return store;
     }
 
-    /** What the model says last in a session. */
+    /** The model's last message in a session. */
     static String lastWord(JsonNode session) {
         return session.get("turns").get(session.get("turns").size() - 1).get("text").textValue();
     }
 
-    /** The memory in a store is what the script says of its end, and so is what stands beside it. */
+    /** Asserts that the final state of the memory, and the files beside it, are as in the script. */
     static void assertEnd(JsonNode script, Path store) throws IOException {
         for (Map.Entry<String, JsonNode> file : script.path("beside").properties()) {
             assertEquals(text(file.getValue()), Files.readString(store.resolve(file.getKey())));

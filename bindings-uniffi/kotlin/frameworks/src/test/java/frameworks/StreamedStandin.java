@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** Streams messages of the model's, which the stand-in of examples/standin cannot: one call of the tool each, then a text. */
+/** Streams messages of the model, which the stand-in of examples/standin cannot do: one tool call each, then a text. */
 final class StreamedStandin implements AutoCloseable {
     /** A call that works, and one that fails. */
     static final String[] CALLS = {
@@ -22,7 +22,7 @@ final class StreamedStandin implements AutoCloseable {
         "{\"command\": \"view\", \"path\": \"/memories/b.md\"}",
     };
     static final String CREATED = "File created successfully at: /memories/a.md";
-    /** One of each command, the last two of which the model has got wrong. */
+    /** One call of each command. The last two are invalid. */
     static final List<String> EACH_COMMAND =
             List.of(
                     CALLS[0],
@@ -32,7 +32,7 @@ final class StreamedStandin implements AutoCloseable {
                     "{\"command\": \"rename\", \"old_path\": \"/memories/a.md\", \"new_path\": \"/memories/b.md\"}",
                     "{\"command\": \"delete\", \"path\": \"/memories/a.md\"}",
                     "{\"command\": \"create\", \"path\": \"/memories/c.md\"}");
-    /** What must come back for these. */
+    /** The expected results. */
     static final List<String> EACH_RESULT =
             List.of(
                     "File created successfully at: /memories/a.md",
@@ -45,13 +45,13 @@ final class StreamedStandin implements AutoCloseable {
                     "Error: Missing `file_text` parameter for the `create` command: expected a string");
     static final String MISSING = "The path /memories/b.md does not exist. Please provide a valid path.";
 
-    /** What was sent. */
+    /** The recorded requests. */
     final List<JsonNode> requests = Collections.synchronizedList(new ArrayList<>());
 
     final String address;
     private final HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     private final List<String> inputs;
-    /** Before the commands' names, if each is a tool; otherwise null. */
+    /** The prefix of the commands' names if each command is a tool; otherwise null. */
     private final String prefix;
 
     StreamedStandin(String... inputs) throws IOException {
@@ -66,13 +66,13 @@ final class StreamedStandin implements AutoCloseable {
         address = "http://127.0.0.1:" + server.getAddress().getPort();
     }
 
-    /** The tool result of a request, the first of which has none. */
+    /** The tool result in a request. The first request has none. */
     JsonNode result(int request) {
         JsonNode messages = requests.get(request).get("messages");
         return messages.get(messages.size() - 1).get("content").get(0);
     }
 
-    /** Every request declares these tools: their names, descriptions and fields. */
+    /** Asserts that every request declares these tools: their names, descriptions and fields. */
     void assertDeclares(List<String> definitions) throws IOException {
         for (JsonNode request : requests) {
             JsonNode tools = request.get("tools");
@@ -107,7 +107,7 @@ final class StreamedStandin implements AutoCloseable {
                 {"type": "tool_use", "id": "toolu_%d", "name": "%s", "input": {}}""".formatted(turn, name) : """
                 {"type": "text", "text": ""}""";
         event(events, "content_block_start", "{\"index\": 0, \"content_block\": " + block + "}");
-        // In two pieces, as the API cuts where it likes.
+        // In two parts, because the API may split anywhere.
         for (String piece : List.of(said.substring(0, said.length() / 2), said.substring(said.length() / 2))) {
             ObjectNode delta = Standin.JSON.createObjectNode().put("type", calls ? "input_json_delta" : "text_delta");
             delta.put(calls ? "partial_json" : "text", piece);

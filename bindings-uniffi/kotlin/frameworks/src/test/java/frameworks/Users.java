@@ -10,9 +10,9 @@ import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.List;
 
-/** One memory per user, as docs/frameworks-jvm.md says to make it. */
+/** One memory per user, set up as docs/frameworks-jvm.md recommends. */
 final class Users {
-    /** What users are called, each of whom finds nothing of the others. */
+    /** User names. No user may see the files of another. */
     private static final List<String> NAMES = List.of("ann", "Ann", "../ann", "");
 
     private Users() {}
@@ -23,12 +23,12 @@ final class Users {
         return memories.resolve(HexFormat.of().formatHex(digest));
     }
 
-    /** Asks a model at an address as a user. */
+    /** Sends a user's question to the model at an address. */
     interface Asking {
         String ask(String address, String user) throws Exception;
     }
 
-    /** Each user's model makes the same file, in a memory of the user's own. */
+    /** Each user's model creates the same file, in the user's own memory. */
     static void check(Path place, Path memories, Asking asking) throws Exception {
         for (String user : NAMES) {
             ObjectNode call = Standin.JSON.createObjectNode().put("is_error", false).put("result", StreamedStandin.CREATED);

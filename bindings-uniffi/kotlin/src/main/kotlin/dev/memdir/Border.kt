@@ -1,14 +1,17 @@
 /**
- * Conversions of values that the library may have to refuse: a text with half a surrogate pair, a negative duration. They
- * cross as they are; the library validates them and answers with a reply or a [MemdirException]. `uniffi.toml` and
- * `scripts/generate` put this into the generated code.
+ * Conversions of values that the library may have to reject: a text with an unpaired surrogate, a negative duration. They
+ * cross unchanged; the library validates them and answers with a reply or a [MemdirException]. `uniffi.toml` and
+ * `scripts/generate` put these functions into the generated code.
  */
 package dev.memdir
 
 import java.time.Duration
 import java.time.Instant
 
-/** Half a surrogate pair becomes a byte that is not valid UTF-8, so the text is refused and not changed. */
+/**
+ * Appends an invalid UTF-8 byte if the text has an unpaired surrogate, so the text is rejected and not
+ * changed silently.
+ */
 internal fun toUtf8(text: String): ByteArray {
     val bytes = text.toByteArray(Charsets.UTF_8)
     return if (text.isWellFormed()) bytes else bytes + NO_TEXT
@@ -24,11 +27,11 @@ internal fun inSeconds(time: Instant): Double = time.epochSecond + time.nano / N
 
 internal fun sinceEpoch(seconds: Double): Instant = Instant.EPOCH.plus(ofSeconds(seconds))
 
-/** The text without halves of surrogate pairs: the message of an exception may contain anything. */
+/** The text with unpaired surrogates replaced: the message of an exception may contain any text. */
 internal fun String.wellFormed(): String =
     if (isWellFormed()) this else toByteArray(Charsets.UTF_8).toString(Charsets.UTF_8)
 
-/** Whether each half of a surrogate pair has the other one. */
+/** True if the text has no unpaired surrogate. */
 internal fun String.isWellFormed(): Boolean {
     var at = 0
     while (at < length) {
@@ -45,7 +48,7 @@ internal fun String.isWellFormed(): Boolean {
 /** The exception of a closed [Memory]. */
 internal fun closed(): MemdirException = outOfReach(closedReply())
 
-/** The exception of a call that gets no thread, with the JVM's message. */
+/** The exception of a call for which no thread could be started, with the JVM's message. */
 internal fun noThread(error: OutOfMemoryError): MemdirException =
     outOfReach(noThreadReply(error.message.orEmpty().wellFormed()))
 
@@ -61,17 +64,18 @@ internal inline fun <T> replying(otherwise: (Reply) -> T, call: () -> T): T =
     }
 
 /**
- * What a store or a hook of the host's threw last on this thread, and the text that stands for it in the library. An
- * exception that the library then reports with this text has it as its cause. The library calls on the thread of its caller.
+ * The last exception that a store or a hook of the host threw on this thread, and the text that represents it in the
+ * library. If the library then reports an error with this text, the exception becomes its cause. This works because the
+ * library calls back on its caller's thread.
  */
 private val thrown = ThreadLocal<Pair<Throwable, String>>()
 
-/** Keeps an exception of the host's, which crosses as [text] only. */
+/** Keeps an exception of the host. Only its [text] crosses. */
 internal fun crossing(error: Throwable, text: String) {
     if (text.isNotEmpty()) thrown.set(error to text)
 }
 
-/** The exception with what the host's own code threw, if it comes from that. */
+/** Sets the cause of the exception, if the host's own code caused it. */
 internal fun <E : MemdirException> E.withCause(): E {
     val (error, text) = thrown.get() ?: return this
     thrown.remove()

@@ -27,20 +27,21 @@ import kotlin.jvm.optionals.getOrNull
  * for (message in handler.messages(client.beta().messages().toolRunner(tools))) { … }
  * ```
  *
- * With [messages], or with [answer] in a loop of your own, the model reads what the tool's documentation says: each
- * text word for word, with `is_error` on every error. The input of a tool use goes to [Memory.execute] as Claude sent
- * it, so it is repaired where it can be. Images are shown, too, with the option `maxImageBytes`.
+ * With [messages], or with [answer] in a loop of your own, the model reads the exact texts of the tool's documentation,
+ * with `is_error` on every error. Claude's input goes to [Memory.execute] unchanged, so memdir can repair invalid input
+ * where possible. With the option `maxImageBytes`, images are shown, too.
  *
- * The runner itself answers the turns that also use other tools, through the methods of this handler. It sends an
- * exception as `"Error: "` and its message, with `is_error`; it sends a returned text without that flag. So a text that
- * starts with `Error: ` is thrown, and the documented errors that do not start so are returned: every text arrives word
- * for word, and these arrive without the flag. Input without a required field is refused by the SDK in its own words.
+ * The runner itself answers the turns that also use other tools, through the methods of this handler. It sends an exception
+ * as `"Error: "` and its message, with `is_error`; it sends a returned text without that flag. So this handler throws a
+ * text that starts with `Error: `, and returns the documented errors that start differently. Every text arrives unchanged,
+ * but the returned errors arrive without the flag. The SDK itself refuses input without a required field, with its own
+ * message.
  *
  * The handler does not close the memory.
  *
- * @param onBroken is called when the store itself or a hook fails. The model reads only that the memory is out of
- *   reach. By default it logs a warning with the logger `dev.memdir` (`java.util.logging`). It is not called for a call that
- *   was cancelled, which is no failure.
+ * @param onBroken Called when the store itself or a hook fails. The model reads only that the memory is out of reach. By
+ *   default it logs a warning with the logger `dev.memdir` (`java.util.logging`). It is not called for a cancelled call,
+ *   because that is not a failure.
  */
 public class MemdirHandler
 @JvmOverloads
@@ -49,9 +50,11 @@ constructor(
     private val onBroken: Consumer<MemdirException> = LOG,
 ) : BetaMemoryToolHandler {
     /**
-     * The messages of [runner], one after the other. After each one, its tool uses are answered as by [answer].
+     * The messages of [runner], one after the other. After each message, its tool uses are answered as by
+     * [answer].
      *
-     * A loop that calls [BetaToolRunner.setNextParams] itself, or that reads a stream, calls [answer] instead.
+     * A loop that calls [BetaToolRunner.setNextParams] itself, or that reads a stream, must call [answer]
+     * instead.
      */
     public fun messages(runner: BetaToolRunner): Iterable<BetaMessage> = Iterable {
         val messages = runner.iterator()
@@ -69,26 +72,28 @@ constructor(
     }
 
     /**
-     * Answers a turn whose tool uses are all `memory`: executes them in their order, and gives [runner] its next
-     * request. Call it after the message came from the runner and before the next one is asked of it.
+     * Answers a turn whose tool uses are all `memory`: executes them in order, and passes [runner] its next request.
+     * Call it after the runner has returned the message and before you request the next one.
      *
-     * @return whether it did. Otherwise nothing was executed, and the runner answers the turn itself: the turn has no
-     *   tool use, or one of another tool, or a block that this version of the SDK does not know.
+     * @return true if it did. Otherwise nothing was executed, and the runner answers the turn itself: the turn has no
+     * tool use, a use of another tool, or a block that this version of the SDK does not know.
      */
     public fun answer(runner: BetaToolRunner, message: BetaMessage): Boolean =
         answer(runner, message) { memory.execute(it) }
 
     /**
-     * As [answer], by [Memory.suspending]: for a memory with [SuspendingMemoryHooks], such as one that asks a person.
+     * Like [answer], but with [Memory.suspending]: for a memory with [SuspendingMemoryHooks], such as hooks that ask
+     * a person.
      *
-     * If the coroutine is cancelled, [runner] gets no next request. The tool uses that were executed before stay so.
+     * If the coroutine is cancelled, [runner] gets no next request. Tool uses that were already executed are not
+     * undone.
      */
     public suspend fun answerSuspending(runner: BetaToolRunner, message: BetaMessage): Boolean =
         memory.suspending.let { suspending -> answer(runner, message) { suspending.execute(it) } }
 
     private inline fun answer(runner: BetaToolRunner, message: BetaMessage, execute: (String) -> Reply): Boolean {
         if (message.stopReason().getOrNull() != BetaStopReason.TOOL_USE) return false
-        // What stands before a fallback belongs to an attempt that was given up.
+        // Blocks before a fallback belong to an abandoned attempt.
         val blocks = message.content().run { drop(indexOfLast { it.isFallback() } + 1) }
         val uses = blocks.mapNotNull { it.toolUse().getOrNull() }
         if (uses.isEmpty() || uses.any { it.name() != TOOL }) return false
@@ -117,7 +122,7 @@ constructor(
         return BetaContentBlockParam.ofToolResult(result.contentOfBlocks(listOf(block)).build())
     }
 
-    /** What a call with plain arguments would have thrown. */
+    /** The exception that a call with plain arguments would have thrown. */
     private fun broken(cause: String, reply: Reply): MemdirException {
         val kind = reply.kind ?: ErrorKind.UNAVAILABLE
         val error =
@@ -152,7 +157,7 @@ constructor(
             if (!text.startsWith(PREFIX)) text else throw Refusal(text.removePrefix(PREFIX), error)
         }
 
-    /** An error whose message gets the SDK's prefix. */
+    /** An error. The SDK adds its prefix to the message. */
     private class Refusal(message: String, cause: Throwable) : RuntimeException(message, cause)
 
     private companion object {
@@ -163,8 +168,7 @@ constructor(
 }
 
 /**
- * The container that the turn ran in goes on to the next request, unless the request names another one; the runner
- * does the same.
+ * Keeps the turn's container for the next request, unless the request names another one. The runner does the same.
  */
 private fun MessageCreateParams.Builder.inContainer(request: MessageCreateParams, message: BetaMessage): MessageCreateParams.Builder {
     val id = message.container().getOrNull()?.id() ?: return this

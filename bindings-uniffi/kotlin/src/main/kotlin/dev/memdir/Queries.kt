@@ -1,12 +1,12 @@
-// Java has no default arguments: what has many of them takes a query there.
+// Java has no default arguments, so methods with many of them take a query object there.
 
 package dev.memdir
 
 import java.time.Instant
 
 /**
- * What [Memory.history] looks for, in Java: `memory.history(new HistoryQuery().path("/memories/a.md").limit(10))`. What is not
- * set does not restrict the search. In Kotlin, name the arguments.
+ * The query of [Memory.history] in Java: `memory.history(new HistoryQuery().path("/memories/a.md").limit(10))`. A filter
+ * that is not set does not restrict the search. In Kotlin, name the arguments.
  */
 public class HistoryQuery {
     internal var path: String? = null
@@ -25,19 +25,19 @@ public class HistoryQuery {
     /** Only versions that are older than the one with this id. */
     public fun before(before: String?): HistoryQuery = apply { this.before = before }
 
-    /** Only what this actor changed. */
+    /** Only changes by this actor. */
     public fun actor(actor: String?): HistoryQuery = apply { this.actor = actor }
 
     /** Only the versions of the change with this id. */
     public fun change(change: String?): HistoryQuery = apply { this.change = change }
 
-    /** Only what was changed since then. */
+    /** Only changes since this time. */
     public fun since(since: Instant?): HistoryQuery = apply { this.since = since }
 }
 
 /**
- * What [Memory.undo] takes back, in Java: `memory.undo(new UndoQuery().since(begun).actor("session 1"))`. Either a change or a time
- * must be set. In Kotlin, name the arguments.
+ * The query of [Memory.undo] in Java: `memory.undo(new UndoQuery().since(begun).actor("session 1"))`. Either a change or a
+ * time must be set. In Kotlin, name the arguments.
  */
 public class UndoQuery {
     internal var change: String? = null
@@ -47,19 +47,19 @@ public class UndoQuery {
     internal var skipConflicts = false
     internal var merge = false
 
-    /** Takes back the change with this id. */
+    /** Undoes the change with this id. */
     public fun change(change: String?): UndoQuery = apply { this.change = change }
 
-    /** Takes back everything since then. */
+    /** Undoes all changes since this time. */
     public fun since(since: Instant?): UndoQuery = apply { this.since = since }
 
-    /** Only what this actor changed. */
+    /** Only changes by this actor. */
     public fun actor(actor: String?): UndoQuery = apply { this.actor = actor }
 
-    /** Says what it would do, and changes nothing. */
+    /** Returns what it would do, and changes nothing. */
     public fun dryRun(dryRun: Boolean): UndoQuery = apply { this.dryRun = dryRun }
 
-    /** Leaves out the files of which later changes depend on it. */
+    /** Leaves out files with later changes that depend on the undone change. */
     public fun skipConflicts(skipConflicts: Boolean): UndoQuery = apply { this.skipConflicts = skipConflicts }
 
     /** Keeps later changes of other lines. */
@@ -67,8 +67,8 @@ public class UndoQuery {
 }
 
 /**
- * What [Memory.grep] and [Memory.grepHistory] look for, in Java: `memory.grep(new GrepQuery("tea").ignoreCase(true))`. In Kotlin, name
- * the arguments.
+ * The query of [Memory.grep] and [Memory.grepHistory] in Java: `memory.grep(new GrepQuery("tea").ignoreCase(true))`. In
+ * Kotlin, name the arguments.
  */
 public class GrepQuery(
     internal val query: String,
@@ -78,10 +78,10 @@ public class GrepQuery(
     internal var path: String? = null
     internal var limit = 100L
 
-    /** Whether the query is a regular expression. */
+    /** Treats the query as a regular expression. */
     public fun regex(regex: Boolean): GrepQuery = apply { this.regex = regex }
 
-    /** Whether upper and lower case are the same. */
+    /** Ignores the case of letters. */
     public fun ignoreCase(ignoreCase: Boolean): GrepQuery = apply { this.ignoreCase = ignoreCase }
 
     /** Only in this file, or below this directory. */

@@ -19,8 +19,9 @@ import javax.crypto.spec.GCMParameterSpec
 import javax.crypto.spec.SecretKeySpec
 
 /**
- * Keys in files that something else protects. The first call makes the key. If several threads or processes make it at the
- * same time, one of them does so under a lock, and the others read what it made: a second key would be a lost memory.
+ * Keys in files that another key or a password protects. The first call creates the key. If several threads or processes
+ * make it at the same time, one of them creates it under a lock, and the others read that one. A second key would make the
+ * memory unreadable.
  */
 internal object StoredKeys {
     private const val KEY = 32
@@ -28,7 +29,7 @@ internal object StoredKeys {
     private const val TAG = 16
     private const val CIPHER = "AES/GCM/NoPadding"
 
-    /** How long to wait for another class loader of this process, in milliseconds. */
+    /** The interval, in milliseconds, at which the lock is tried while another class loader of this process holds it. */
     private const val PAUSE = 5L
 
     fun inKeyStore(file: Path, password: CharArray, alias: String): EncryptionKey {
@@ -49,7 +50,7 @@ internal object StoredKeys {
         return locked(file) {
             val key = keeper()
             if (!Files.exists(file)) {
-                // The keystore of Android chooses the nonce itself.
+                // Android's keystore chooses the nonce itself.
                 val cipher = Cipher.getInstance(CIPHER).apply { init(Cipher.ENCRYPT_MODE, key) }
                 val sealed = cipher.doFinal(random())
                 replace(file) { partial -> Files.write(partial, cipher.iv + sealed) }
@@ -67,7 +68,7 @@ internal object StoredKeys {
         return EncryptionKey(cipher.doFinal(sealed, NONCE, sealed.size - NONCE))
     }
 
-    /** Null if there is no file. One that cannot be read stays as it is. */
+    /** Null if the file does not exist. A file that cannot be read is left unchanged. */
     private fun keyStore(file: Path, password: CharArray): KeyStore? {
         if (!Files.exists(file)) return null
         val keys = KeyStore.getInstance("PKCS12")
@@ -75,7 +76,7 @@ internal object StoredKeys {
         return keys
     }
 
-    /** Null if there is no such entry. */
+    /** Null if the entry does not exist. */
     private fun KeyStore.key(alias: String, protection: KeyStore.ProtectionParameter, file: Path): EncryptionKey? {
         if (!containsAlias(alias)) return null
         val bytes = (getEntry(alias, protection) as? KeyStore.SecretKeyEntry)?.secretKey?.encoded
@@ -85,7 +86,7 @@ internal object StoredKeys {
 
     private fun random() = ByteArray(KEY).also(SecureRandom()::nextBytes)
 
-    /** Does the work while no other thread or process does any on this file. */
+    /** Runs the work while no other thread or process runs work on this file. */
     private fun <T> locked(file: Path, work: () -> T): T =
         synchronized(this) {
             val lock = file.resolveSibling("${file.fileName}.lock")
@@ -102,10 +103,10 @@ internal object StoredKeys {
         }
     }
 
-    /** All of the file or nothing, and on the disk before anybody uses it: half a key is a lost memory. */
+    /** Replaces the file atomically, and syncs it to the disk before it is used: half a key would lose the memory. */
     private fun replace(file: Path, write: (Path) -> Unit) {
         val directory = file.toAbsolutePath().parent
-        // Only its owner may read it.
+        // A temporary file is readable only by its owner.
         val partial = Files.createTempFile(directory, "key", null)
         try {
             write(partial)
@@ -117,7 +118,7 @@ internal object StoredKeys {
         try {
             FileChannel.open(directory, READ).use { it.force(true) }
         } catch (_: IOException) {
-            // Not every system opens a directory.
+            // Some systems cannot open a directory.
         }
     }
 }

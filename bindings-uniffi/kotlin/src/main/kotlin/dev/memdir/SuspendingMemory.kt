@@ -19,7 +19,7 @@ import kotlinx.coroutines.flow.flow
 import kotlinx.coroutines.suspendCancellableCoroutine
 import kotlinx.coroutines.withContext
 
-/** The commands of this memory for coroutines, on threads of [Dispatchers.IO]. Closing stays with the memory. */
+/** The methods of this memory for coroutines, on threads of [Dispatchers.IO]. Close the memory itself, not this object. */
 public val Memory.suspending: SuspendingMemory
     get() = SuspendingMemory(this)
 
@@ -30,9 +30,9 @@ public fun Memory.view(path: String, lines: IntRange): String = view(path, lines
  * A [Memory] whose methods suspend instead of blocking. Views run on [viewDispatcher]. Changes run on [dispatcher],
  * where they may have to wait for other writers.
  *
- * If the coroutine is cancelled before a command begins to write, the command does not happen; while it waits for a
- * thread or for [hooks that suspend][SuspendingMemoryHooks], the coroutine need not wait any longer. If the command has
- * begun, it goes on to its end.
+ * If the coroutine is cancelled before a command begins to write, the command is not executed. While the call waits for
+ * a thread or for [suspending hooks][SuspendingMemoryHooks], cancellation ends it at once. A command that has begun
+ * continues to its end.
  */
 public class SuspendingMemory
 private constructor(
@@ -126,8 +126,8 @@ private constructor(
     public suspend fun stats(): Stats = off(viewDispatcher) { it.stats() }
 
     /**
-     * The changes that anybody makes at [path] and below it, from the moment of collecting: as [Memory.watch]. While it
-     * waits it holds no thread. Collecting ends with its coroutine.
+     * The changes by all processes at [path] and below it, from the start of collection: as [Memory.watch]. It holds no
+     * thread while it waits. Collection ends with its coroutine.
      */
     public fun watch(path: String? = null, every: Duration? = null): Flow<Change> = flow {
         off(viewDispatcher) { it.watch(path, every) }.use { watch ->
@@ -216,7 +216,7 @@ private constructor(
     /** As [Memory.trimHistory]. */
     public suspend fun trimHistory(): Long = off { it.trimHistory() }
 
-    /** As [Memory.actingAs], which does not block. It needs no closing of its own. */
+    /** As [Memory.actingAs], which does not block. The result need not be closed. */
     public fun actingAs(actor: String): SuspendingMemory =
         SuspendingMemory(memory, dispatcher, viewDispatcher, actor)
 
@@ -229,7 +229,7 @@ private constructor(
     /** As [Memory.erase]. */
     public suspend fun erase(dryRun: Boolean = false): Erased = off { it.erase(dryRun) }
 
-    /** A command with plain arguments: [call], unless the hooks are awaited. */
+    /** Runs a command with plain arguments: through the suspending hooks if there are any, otherwise with [call]. */
     private suspend fun command(
         name: String,
         texts: Map<String, String>,
@@ -239,7 +239,7 @@ private constructor(
         call: (Memory) -> String,
     ): String = awaiting({ it.beginCommand(name, texts, viewRange, insertLine) }) { it.text() } ?: off(on, call)
 
-    /** A call whose hooks suspend; null if this memory has no such hooks. */
+    /** Runs a call whose hooks suspend; null if this memory has no such hooks. */
     private suspend fun <T : Any> awaiting(begin: (Memory) -> PendingCall, answer: (PendingCall) -> T?): T? {
         val hooks = awaited ?: return null
         return acting(memory, begin).use { call ->
@@ -260,7 +260,7 @@ private constructor(
     private suspend fun <T> off(on: CoroutineDispatcher = dispatcher, call: (Memory) -> T): T =
         onThread(on, { throw noThread(it) }) { cancellation -> memory.cancelledBy(cancellation).use { acting(it, call) } }
 
-    /** Does [work] on a thread; [without], if the system has none to give. */
+    /** Runs [work] on a thread, or [without] if the system cannot provide one. */
     private suspend fun <T> onThread(
         on: CoroutineDispatcher,
         without: (OutOfMemoryError) -> T,
@@ -301,21 +301,21 @@ private constructor(
     private fun <T> acting(memory: Memory, call: (Memory) -> T): T =
         if (actor == null) call(memory) else memory.actingAs(actor).use(call)
 
-    /** A call waits for a thread; then a thread has begun it, or nobody waits for it any longer. */
+    /** The call waits for a thread, is executed by one, or was abandoned by its caller. */
     private enum class State { WAITS, RUNS, GIVEN_UP }
 
     private companion object {
-        // Each dispatcher has its own threads, which are started when they are needed.
+        // Each dispatcher has its own threads, which are started on demand.
         const val MOST = 64
 
-        // In milliseconds: how soon after a change of this process a watch looks.
+        // In milliseconds: the delay until a watch notices a change of this process.
         const val PAUSE = 50L
         val VIEWS = Dispatchers.IO.limitedParallelism(MOST)
         val CHANGES = Dispatchers.IO.limitedParallelism(MOST)
 
         /**
-         * Whether this thread executes a call. What a plain hook or a store calls on it by `runBlocking` goes on here: all other
-         * threads may be waiting for the same.
+         * True if this thread executes a call. If a plain hook or a store makes calls on this thread with `runBlocking`,
+         * they run here, because all other threads may be waiting for the same.
          */
         val executing = ThreadLocal<Boolean>()
     }
@@ -323,7 +323,7 @@ private constructor(
 
 /**
  * Opens a memory as its constructor does, without blocking: on a thread of [Dispatchers.IO]. If the coroutine is
- * cancelled meanwhile, nothing stays open.
+ * cancelled meanwhile, the memory is closed again.
  */
 public suspend fun Memory.Companion.open(
     store: String? = "./memory",
@@ -345,21 +345,21 @@ public suspend fun Memory.Companion.open(
     hooks: MemoryHooks? = null,
 ): Memory = opened { Memory(store, options, hooks) }
 
-/** Opens a memory with hooks that suspend: as the other [open]. */
+/** Opens a memory with suspending hooks: as the other [open]. */
 public suspend fun Memory.Companion.open(
     store: String = "./memory",
     options: MemoryOptions = MemoryOptions(),
     hooks: SuspendingMemoryHooks,
 ): Memory = opened { Memory(store, options, hooks) }
 
-/** Opens a directory, with hooks that suspend: as the other [open]. */
+/** Opens a directory, with suspending hooks: as the other [open]. */
 public suspend fun Memory.Companion.open(
     directory: Path,
     options: MemoryOptions = MemoryOptions(),
     hooks: SuspendingMemoryHooks,
 ): Memory = opened { Memory(directory, options, hooks) }
 
-/** Opens a memory on a store, with hooks that suspend: as the other [open]. */
+/** Opens a memory on a store, with suspending hooks: as the other [open]. */
 public suspend fun Memory.Companion.open(
     store: Store,
     options: MemoryOptions = MemoryOptions(),
@@ -377,11 +377,11 @@ private suspend fun opened(open: () -> Memory): Memory {
 }
 
 /**
- * The changes that memories of this process make on this store, from the moment of collecting: commands, `clear` and
- * `expire`, of this memory and of any other one on the same open store, or on the same directory or database.
+ * The changes that memories of this process make on this store, from the start of collection: commands, `clear` and
+ * `expire`. This includes other memories on the same open store, or on the same directory or database.
  *
- * Not among them is what other processes change, what is written to the store directly, and what another memory changes
- * on a store of your own. Collectors that are slow miss nothing. Collecting ends with its coroutine.
+ * It does not include changes by other processes, direct writes to the store, or changes by another memory on your own
+ * store. Slow collectors miss nothing. Collection ends with its coroutine.
  */
 public val Memory.changes: Flow<Change>
     get() = flow {

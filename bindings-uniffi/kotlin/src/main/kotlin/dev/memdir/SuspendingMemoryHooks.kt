@@ -1,5 +1,5 @@
 /**
- * Hooks that suspend. The library decodes a call and later executes its command; in between nothing waits. So a hook is
+ * Hooks that suspend. The library decodes a call and later executes its command; nothing waits in between. So a hook is
  * awaited here, in the coroutine of its call, and holds no thread meanwhile.
  */
 package dev.memdir
@@ -17,12 +17,12 @@ import kotlinx.coroutines.isActive
 import kotlinx.coroutines.withContext
 
 /**
- * Your own code before and after each command of a memory, which may suspend: to ask a person, or another service. It is the
- * argument `hooks` of [Memory], and the methods of [suspending] await it. While it waits it holds no thread, so all other calls
- * go on.
+ * Your own code before and after each command of a memory. It may suspend, to ask a person or another service. Pass it as
+ * the argument `hooks` of [Memory]; the methods of [suspending] await it. It holds no thread while it waits, so all other
+ * calls continue.
  *
- * A hook runs in the coroutine of its call, and several may run at once. Commands that a hook issues on the same memory run
- * without hooks; those that it issues in a coroutine of another scope do not.
+ * A hook runs in the coroutine of its call, and several may run concurrently. Commands that a hook issues on the same
+ * memory run without hooks. Commands that it issues in a coroutine of another scope run with them.
  *
  * The blocking methods of such a memory cannot await its hooks: they refuse every command with [MemdirException.Hook].
  */
@@ -37,13 +37,13 @@ public interface SuspendingMemoryHooks {
 
     /**
      * Called after each call, when its reply is ready, as [MemoryHooks.after]. Also called for a call whose coroutine was
-     * cancelled; it then cannot be cancelled itself. An exception is logged and changes nothing, because the command is done. By
-     * default it does nothing.
+     * cancelled; it then cannot be cancelled itself. An exception is logged and has no other effect, because the command is
+     * already executed. By default it does nothing.
      */
     public suspend fun after(event: Event) {}
 }
 
-/** What the hook [SuspendingMemoryHooks.before] may know of a call, beside the command. */
+/** A call, as the hook [SuspendingMemoryHooks.before] gets it: the actor, the session, the id of the tool use, and the diff. */
 public class SuspendingHookCall internal constructor(private val call: HookCall) {
     /** As [HookCall.actor]. */
     public val actor: String? = call.actor()
@@ -69,15 +69,16 @@ public class SuspendingHookCall internal constructor(private val call: HookCall)
         }
 }
 
-/** The hooks as the library has them. It keeps them, and asks them only about a call that cannot await them. */
+/** The object that the library holds for the hooks. It is called directly only for a call that cannot await the hooks. */
 internal class Awaited(private val hooks: SuspendingMemoryHooks) : MemoryHooks {
     override fun before(command: Command, call: HookCall): HookDecision =
         throw HookException.Failed("the hooks of this memory suspend, so its commands are those of `memory.suspending`")
 
     /**
-     * Asks `before`, has the command executed by [finish], and tells `after`. The call has its reply then.
+     * Awaits `before`, executes the command with [finish], and awaits `after`. After that the call has its
+     * reply.
      *
-     * @return what `before` threw; null if it did not fail.
+     * @return the exception of `before`; null if it did not fail.
      */
     suspend fun carryOut(call: PendingCall, finish: suspend (HookDecision) -> Unit): Throwable? {
         if (areRunning()) {
@@ -88,7 +89,7 @@ internal class Awaited(private val hooks: SuspendingMemoryHooks) : MemoryHooks {
             try {
                 decided(call, finish)
             } catch (gone: Throwable) {
-                // Unless a thread has executed it all the same.
+                // Has no effect if a thread has already executed the command.
                 call.cancel()
                 withContext(NonCancellable) { tell(call) }
                 throw gone
@@ -103,7 +104,8 @@ internal class Awaited(private val hooks: SuspendingMemoryHooks) : MemoryHooks {
                 val known = call.hookCall()?.let(::SuspendingHookCall)
                 call.command()?.let { command -> known?.let { marked { hooks.before(command, it) } } }?.wellFormed()
             } catch (error: Throwable) {
-                // The cancellation of this coroutine goes on to its caller; any other one is a failure of the hook.
+                // If this coroutine was cancelled, the cancellation is rethrown. Any other cancellation is a
+                // failure of the hook.
                 currentCoroutineContext().ensureActive()
                 call.failHook(error.text())
                 return error
@@ -117,23 +119,23 @@ internal class Awaited(private val hooks: SuspendingMemoryHooks) : MemoryHooks {
         try {
             marked { hooks.after(event) }
         } catch (error: Throwable) {
-            // The cancellation of this coroutine goes on to its caller.
+            // If this coroutine was cancelled, the cancellation is rethrown.
             val context = currentCoroutineContext()
             if (context.isActive || error !is CancellationException) logFailure("after", error)
             context.ensureActive()
         }
     }
 
-    /** Whether one of these hooks runs in this coroutine, or in one that started it. */
+    /** True if one of these hooks runs in this coroutine, or in one that started it. */
     private suspend fun areRunning(): Boolean = running().any { it === hooks }
 
-    /** Marks that a hook runs: its own commands go without hooks. */
+    /** Marks that a hook runs, so its own commands run without hooks. */
     private suspend fun <T> marked(hook: suspend () -> T): T = withContext(Running(running() + hooks)) { hook() }
 
     private suspend fun running(): List<SuspendingMemoryHooks> = currentCoroutineContext()[Running]?.hooks.orEmpty()
 }
 
-/** The hooks that a coroutine runs in. The thread does not tell, because it also runs other coroutines. */
+/** The hooks that a coroutine runs in. A thread-local would not work, because the thread also runs other coroutines. */
 private class Running(val hooks: List<SuspendingMemoryHooks>) : AbstractCoroutineContextElement(Key) {
     companion object Key : CoroutineContext.Key<Running>
 }
@@ -149,5 +151,5 @@ private fun HookDecision.wellFormed(): HookDecision = also {
     require(text.isWellFormed()) { "the hook returned text that is not valid Unicode" }
 }
 
-/** What the library says of it, as for hooks that do not suspend. */
+/** The text that the library reports, as for hooks that do not suspend. */
 private fun Throwable.text(): String = if (this is HookException) message.orEmpty() else stackTraceToString()

@@ -1,13 +1,13 @@
 /**
- * Callbacks without a result: the hook `after`, and listeners of changes. An exception there changes nothing, so it is logged.
- * `scripts/edit-generated` puts this into the generated code.
+ * Callbacks without a result: the hook `after`, and listeners of changes. An exception there has no effect, so it is
+ * logged. `scripts/edit-generated` inserts these calls into the generated code.
  */
 package dev.memdir
 
 import java.util.logging.Level
 import java.util.logging.Logger
 
-/** Tells the host's [method] something by [call]. */
+/** Notifies the host's [method] with [call]. */
 internal inline fun telling(method: String, call: () -> Unit) {
     try {
         call()
@@ -16,7 +16,7 @@ internal inline fun telling(method: String, call: () -> Unit) {
     }
 }
 
-/** Logs what the host's [method] threw. */
+/** Logs an exception of the host's [method]. */
 internal fun logFailure(method: String, error: Throwable) {
     Logger.getLogger("dev.memdir").log(Level.WARNING, "`$method` failed", error)
 }

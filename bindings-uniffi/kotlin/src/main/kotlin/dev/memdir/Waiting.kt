@@ -1,15 +1,18 @@
 /**
- * Waiting for changes on the JVM's side. A thread that waits in the library is one of the system's until the call returns:
- * a virtual thread would keep its carrier, and with it all others. Here it sleeps, and asks now and then whether it is time
- * to look. `scripts/edit-generated` puts this into the generated code.
+ * Waits for changes on the JVM's side. A wait inside the library occupies a system thread until the call returns: a virtual
+ * thread would block its carrier thread, and so all other virtual threads. Here the thread sleeps, and regularly checks
+ * whether the next poll is due. `scripts/edit-generated` inserts these calls into the generated code.
  */
 package dev.memdir
 
 import java.time.Duration
 
-/** Calls [look], which looks once, when it is due and at the end; null if the watch is cancelled or closed meanwhile. */
+/**
+ * Calls [look], which polls once, whenever a poll is due and at the end. Null if the watch is cancelled or closed
+ * meanwhile.
+ */
 internal inline fun Watch.waiting(wait: Duration, look: (Duration) -> List<Change>?): List<Change>? {
-    // The library says what is wrong with it.
+    // The library reports the error.
     if (wait.isNegative) return look(wait)
     val most = if (wait.seconds < FOREVER_SECONDS) wait.toNanos() else Long.MAX_VALUE
     val begun = System.nanoTime()
@@ -29,7 +32,7 @@ internal inline fun Watch.waiting(wait: Duration, look: (Duration) -> List<Chang
     }
 }
 
-/** How long it sleeps until it asks again. To ask costs next to nothing. */
+/** The interval between checks. A check costs next to nothing. */
 @PublishedApi internal const val PAUSE_NANOS: Long = 50_000_000
 
 private const val NANOS_PER_MILLI: Long = 1_000_000

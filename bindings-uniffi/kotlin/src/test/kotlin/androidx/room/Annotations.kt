@@ -1,6 +1,6 @@
 /**
- * Room's annotations, as far as the example has them, so that these tests need no library of Google's. They do nothing: the
- * tests have a table in a map instead. `make test-kotlin-android` compiles the example with Room itself.
+ * The Room annotations that the example uses, so these tests do not need Google's libraries. They do nothing: the tests use
+ * a map as the table. `make test-kotlin-android` compiles the example with Room itself.
  */
 package androidx.room
 

@@ -19,9 +19,11 @@ import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** Calls that are given up before they begin to write do not happen; views do not wait behind writers. */
+/**
+ * Calls that are cancelled before they begin to write are not executed; views do not wait behind writers.
+ */
 class CancellationTest {
-    /** Its writers wait for as long as somebody keeps it locked. */
+    /** A store whose writers wait for its lock. */
     private class Held(private val map: MapStore = MapStore()) : Store by map {
         val turn = ReentrantLock()
         val waiting = Semaphore(0)
@@ -48,7 +50,7 @@ class CancellationTest {
         store.turn.lock()
         val calls = List(100) { launch(Dispatchers.Default) { memory.suspending.execute(insert("given up $it")) } }
         val typed = launch(Dispatchers.Default) { memory.suspending.insert("/memories/log", 0, "given up") }
-        // Some wait for the store, the others for a thread.
+        // Some calls wait for the store, the others for a thread.
         withContext(Dispatchers.IO) { store.waiting.acquire(10) }
         (calls + typed).forEach { it.cancel() }
         val kept = async(Dispatchers.Default) { memory.suspending.execute(insert("kept")) }
@@ -104,7 +106,7 @@ class CancellationTest {
             }
         }
         Memory.open("memory:").use { assertTrue(it.view("/memories").endsWith("/memories")) }
-        // With a key, a store gets its record when it is opened.
+        // With a key, opening a new store writes its record.
         val options = MemoryOptions(encryptionKey = EncryptionKey(ByteArray(32)))
         Memory.open(slow, options).close()
         assertTrue(threads.isNotEmpty() && thread !in threads, "$threads")

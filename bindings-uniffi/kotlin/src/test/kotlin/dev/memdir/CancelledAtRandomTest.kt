@@ -23,8 +23,8 @@ import org.junit.jupiter.api.TestFactory
 import org.junit.jupiter.api.io.TempDir
 
 /**
- * Calls that are cancelled at random moments, by their coroutines and by [Memory.cancelledBy], while stores and hooks wait. What a
- * call says, or `after` is told, agrees with the files and the history; nothing hangs, and nothing happens afterwards.
+ * Calls that are cancelled at random moments, by their coroutines and by [Memory.cancelledBy], while stores and hooks wait.
+ * The replies and the events of `after` match the files and the history; no call hangs, and none has a later effect.
  * `make cancellations` makes 10,000 calls.
  */
 class CancelledAtRandomTest {
@@ -33,10 +33,10 @@ class CancelledAtRandomTest {
     /** The same numbers for the same seed. */
     private val random = Random(seed)
 
-    /** While it is calm, nothing waits or fails. */
+    /** While this is set, nothing waits or fails. */
     @Volatile private var calm = true
 
-    /** What waits for long waits for this. */
+    /** Long waits end when this gate opens. */
     @Volatile private var gate = CountDownLatch(1)
 
     private fun isOneIn(count: Int) = !calm && random.nextDouble() * count < 1
@@ -51,14 +51,14 @@ class CancelledAtRandomTest {
         fail()
     }
 
-    /** As [block]; with [isLong] sometimes for ever. */
+    /** As [block]; with [isLong] it may wait forever. */
     private suspend fun wait(isLong: Boolean) {
         if (calm) return
         delay(if (isLong && isOneIn(20)) Long.MAX_VALUE else random.nextInt(3).toLong())
         fail()
     }
 
-    /** Answers late, or fails; before it has done its work, or after. */
+    /** Answers late or fails, before or after it has done its work. */
     private inner class Erratic(val map: MapStore = MapStore()) : Store by map {
         private fun <T> slowly(work: () -> T): T {
             block()
@@ -78,7 +78,7 @@ class CancelledAtRandomTest {
         override fun rename(source: String, destination: String) = slowly { map.rename(source, destination) }
     }
 
-    /** What `after` was told of each path. */
+    /** The events of each path. */
     private val events = ConcurrentHashMap<String, MutableList<Event>>()
 
     private fun note(event: Event) {
@@ -134,7 +134,7 @@ class CancelledAtRandomTest {
             null
         }
 
-    /** Whether a command has done its work on a file, and not a part of it. */
+    /** True if a command has done all of its work on a file. */
     private fun isDone(name: String, found: String?, moved: String?): Boolean {
         val done =
             when (name) {
@@ -169,7 +169,7 @@ class CancelledAtRandomTest {
 
     private val tally = ConcurrentHashMap<Any, Int>()
 
-    /** One call, which is cancelled in [micros]. Once it has ended, nothing happens any more. */
+    /** One call, which is cancelled in [micros]. After it has ended, it has no further effect. */
     private suspend fun call(store: Store, memory: Memory, name: String, path: String, way: Way, micros: Int) {
         var reply: Reply? = null
         if (way == Way.CANCELLED_BY) {
@@ -196,7 +196,7 @@ class CancelledAtRandomTest {
         assertTrue(effect == Effect.UNKNOWN || name == "view" || (effect == Effect.CHANGED) == isDone, context)
         assertTrue(told.size <= 1, context)
         if (said != null && told.isNotEmpty()) assertEquals(!said.isError, told[0].outcome == Outcome.OK, context)
-        // The hooks that suspend are told of every call.
+        // Suspending hooks get an event for every call.
         if (said != null && way == Way.SUSPENDING_HOOKS) assertEquals(1, told.size, context)
         tally.merge(effect, 1, Int::plus)
         tally.merge(if (said == null) "cancelled" else "replied", 1, Int::plus)
@@ -227,7 +227,7 @@ class CancelledAtRandomTest {
                     val micros = if (random.nextInt(20) == 0) 0 else random.nextInt(40_000)
                     launch(Dispatchers.IO) { call(store, memories.getValue(way), name, path, way, micros) }
                 }
-            // By then all are cancelled, and wait at most for a store.
+            // By now all calls are cancelled, and wait for a store at most.
             delay(60)
             gate.countDown()
             running.joinAll()
@@ -236,7 +236,7 @@ class CancelledAtRandomTest {
         memories.values.toSet().forEach { it.close() }
     }
 
-    /** The store is whole, and the newest version of each file is what it holds. */
+    /** Asserts that the store is intact, and that each file's newest version has its current content. */
     private fun compare(store: Store, options: MemoryOptions) {
         assertEquals(emptyList<Problem>(), check(store).problems)
         Memory(store, options).use { memory ->
@@ -265,10 +265,10 @@ class CancelledAtRandomTest {
                 dynamicTest("$kind, ${if (history) "with" else "without"} a history") {
                     val options = MemoryOptions(history = history)
                     tally.clear()
-                    // The hook `after` fails now and then, which is logged.
+                    // The hook `after` fails in some calls, which is logged.
                     logged {
                         repeat(times(1)) {
-                            // A store of its own: what is asked of a history takes longer the longer it is.
+                            // A new store each time: queries get slower as a history grows.
                             val store = open(place.resolve("${kind.filter(Char::isLetter)}-$history-$it"))
                             runBlocking { withTimeout(590_000) { batch(store, options) } }
                             compare(store, options)

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
 
-/** Changes are told, whoever makes them in this process. */
+/** Changes by any memory of this process are reported. */
 class ChangesTest {
     @Test
     fun `a flow has the changes of commands, expiry, clearing and other memories`(@TempDir place: Path) = runBlocking {

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.assertThrows
 import org.junit.jupiter.api.io.TempDir
 
-/** Copying from store to store, and checking a store. */
+/** Copies from store to store, and verifies a store. */
 class CopyTest {
     @TempDir lateinit var place: Path
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** The code of `docs/kotlin.md` is the code here, and it does what the page says. */
+/** The code of `docs/kotlin.md` is also here, and its results are as the page says. */
 class DocumentationTest {
     @OptIn(ExperimentalPathApi::class)
     @Test
@@ -134,7 +134,7 @@ private fun history() {
     // end
 }
 
-/** Asks through the SDK's tool runner; the end-to-end tests do, too. */
+/** Sends a question through the SDK's tool runner. The end-to-end tests also use it. */
 fun ask(client: AnthropicClient, memory: Memory, question: String): List<BetaMessage> {
     // runner
     val request =

@@ -12,14 +12,14 @@ import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.assertThrows
 import org.junit.jupiter.api.io.TempDir
 
-/** Encrypted stores: directories, databases and stores of one's own, with keys of every kind. */
+/** Encrypted stores: directories, databases and Kotlin stores, with every kind of key. */
 class EncryptionTest {
     private fun key(number: Int) = EncryptionKey(ByteArray(32) { (it * 7 + number).toByte() })
 
     private fun encrypted(store: String, key: EncryptionKey, names: Boolean = false) =
         Memory(store, MemoryOptions(encryptionKey = key, encryptNames = names, durability = Durability.RELAXED))
 
-    /** Everything that the files below a directory are and are called. */
+    /** The names and contents of all files below a directory. */
     private fun onDisk(place: Path): String =
         Files.walk(place).use { all ->
             all.map { "$it ${if (Files.isRegularFile(it)) String(it.readBytes(), Charsets.ISO_8859_1) else ""}" }.toList().joinToString()

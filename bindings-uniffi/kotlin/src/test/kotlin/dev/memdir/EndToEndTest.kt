@@ -43,7 +43,7 @@ import org.junit.jupiter.api.io.TempDir
 
 /**
  * Conversations through the real tool runner of Anthropic's Java SDK. The other side is the stand-in of
- * `examples/standin`, which compares all that reaches it with the script.
+ * `examples/standin`, which compares every request with the script.
  */
 class EndToEndTest {
     private val json = ObjectMapper()
@@ -89,7 +89,7 @@ class EndToEndTest {
         assertEquals("no disk", record.thrown.cause!!.message)
     }
 
-    /** What the SDK's typed input would refuse, or change, before memdir sees it; and errors without a prefix. */
+    /** Input that the SDK's types would reject or change before memdir gets it, and errors without a prefix. */
     @Test
     fun `the input goes to the memory as it was sent, and every error has its flag`(@TempDir place: Path) {
         val calls =
@@ -104,7 +104,7 @@ class EndToEndTest {
                 call("""{"command": "paint", "path": "/memories/a.md"}""", null, true),
             )
         Memory("memory:").use { twin ->
-            // One call a turn: the second depends on what the first one did.
+            // One call per turn, because the second depends on the first.
             for (made in calls) {
                 val reply = twin.execute(made["input"].toString())
                 if (made["result"].isNull) made.put("result", reply.content)
@@ -291,7 +291,7 @@ class EndToEndTest {
         return client.beta().messages().toolRunner(params.build())
     }
 
-    /** The stand-in as a process of its own. */
+    /** The stand-in in its own process. */
     private inner class Standin(script: JsonNode, place: Path) : AutoCloseable {
         private val errors = place.resolve("errors")
         private val process =
@@ -308,7 +308,7 @@ class EndToEndTest {
 
         val client: AnthropicClient = AnthropicOkHttpClient.builder().baseUrl(address).apiKey("none").build()
 
-        /** All was played, and nothing that reached the other side was other than expected. */
+        /** Asserts that the whole script was played, and that every request was as expected. */
         fun finish() {
             val request = HttpRequest.newBuilder(URI("$address/standin/finish")).POST(HttpRequest.BodyPublishers.noBody()).build()
             val report = json.readTree(HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString()).body())

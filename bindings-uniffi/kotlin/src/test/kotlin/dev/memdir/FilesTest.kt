@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.assertThrows
 
-/** What your own code does with the files of a memory, and the definitions of the tool for other model hosts. */
+/** Your own code's access to the files of a memory, and the definitions of the tool for other model hosts. */
 class FilesTest {
     private val path = "/memories/tea.md"
 

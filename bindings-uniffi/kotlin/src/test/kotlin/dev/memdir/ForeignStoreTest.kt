@@ -13,7 +13,9 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.assertThrows
 
-/** Stores written in Kotlin: good ones are stores like any other, bad ones are errors and no crash. */
+/**
+ * Stores written in Kotlin: correct ones work like any other, faulty ones cause errors and no crash.
+ */
 class ForeignStoreTest {
     @Test
     fun `a store written in Kotlin keeps the contract`() =
@@ -36,7 +38,7 @@ class ForeignStoreTest {
         assertEquals("one\n", store.read("/memories/handbook/RULES.md").decodeToString())
         assertFalse(MapStore().foldsCase())
         assertFalse(openStore("memory:").foldsCase())
-        // One that cannot say so is taken for one that does.
+        // If a store fails to answer, it is treated as one that folds case.
         val unsure = object : Store by MapStore() {
             override fun foldsCase(): Boolean = throw IllegalStateException("who knows")
         }
@@ -114,7 +116,7 @@ class ForeignStoreTest {
         assertThrows<StoreException.Failed> { store.read("/etc/passwd") }
     }
 
-    /** A store all of whose methods do [what], as Java or reflection might make one. */
+    /** A store whose methods all run [what], as Java or reflection could implement one. */
     private fun storeThat(what: () -> Any?): Store =
         Proxy.newProxyInstance(javaClass.classLoader, arrayOf(Store::class.java)) { _, method, _ ->
             if (method.declaringClass == Object::class.java) 1 else what()
@@ -139,11 +141,11 @@ class ForeignStoreTest {
                 { throw IllegalStateException(secret) },
                 { throw java.io.IOException(secret) },
                 { throw StoreException.Failed(secret) },
-                // Errors are no exceptions: a method that is still to be written throws one.
+                // Errors are not exceptions: an unimplemented method throws one.
                 { TODO(secret) },
                 { throw AssertionError(secret) },
                 { throw StackOverflowError(secret) },
-                // What belongs to another call.
+                // An exception of another kind of call.
                 { throw MemdirException.Refused(secret, ErrorKind.INVALID) },
             )
         for (throwing in thrown) {

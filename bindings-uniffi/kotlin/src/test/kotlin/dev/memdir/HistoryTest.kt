@@ -15,13 +15,13 @@ import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.assertThrows
 import org.junit.jupiter.api.io.TempDir
 
-/** The history of a memory: every method, on a directory, on a store that was opened before, and on one in Kotlin. */
+/** The history of a memory: every method, on a directory, on a store that is already open, and on one in Kotlin. */
 class HistoryTest {
     @TempDir lateinit var place: Path
 
     private val a = "/memories/a"
 
-    /** Runs [test] with a function that opens a memory with history: all that it opens have the same store. */
+    /** Runs [test] with a function that opens memories with history on one store. */
     private fun onEachStore(test: (open: (MemoryOptions) -> Memory) -> Unit) {
         val (shared, own) = openStore("memory:") to MapStore()
         val kinds =
@@ -43,7 +43,7 @@ class HistoryTest {
         return error
     }
 
-    /** A time between what was before and what comes. */
+    /** A time after all earlier changes and before all later ones. */
     private fun now(): Instant {
         Thread.sleep(2)
         return Instant.now().also { Thread.sleep(2) }
@@ -66,7 +66,7 @@ class HistoryTest {
         assertEquals(a, versions[0].oldPath)
         assertEquals(versions, versions.sortedByDescending { it.id })
         assertTrue(begun <= versions[3].time && versions[0].time <= now())
-        // It is `sha256sum` of the line.
+        // The `sha256sum` of the line.
         assertEquals("2c8b08da5ce60398e1f19af0e5dccc744df274b826abe585eaba68c525434806", versions[3].sha256)
         assertEquals("--- /memories/a\n+++ /memories/a\n@@ -1 +1 @@\n-one\n+two\n", memory.diff(versions[2].id))
         assertTrue(memory.diff(versions[3].id, versions[0].id).endsWith("@@ -1 +1,2 @@\n-one\n+two\n+three\n"))
@@ -93,7 +93,7 @@ class HistoryTest {
         assertEquals(all.drop(2), memory.history(a))
         assertEquals(all.take(2), memory.history("/memories/d"))
         assertEquals(all.take(2), memory.history(since = since))
-        // The time of a version is that of its change.
+        // A version has the time of its change.
         assertEquals(all.take(2), memory.history(since = all[1].time))
         assertEquals(listOf(all[3]), memory.history(change = all[3].change))
         assertEquals(listOf("5", "3"), memory.history(actor = "odd", limit = 2).map { memory.readVersion(it.id).decodeToString() })
@@ -200,7 +200,7 @@ class HistoryTest {
             assertEquals(0, memory.trimHistory())
             assertEquals(listOf(a), failed(HistoryErrorKind.TRIMMED) { memory.restoreAll(begun) }.paths)
         }
-        // Both keep what is new.
+        // Both keep new versions.
         for (options in listOf(MemoryOptions(), MemoryOptions(historyMaxAge = null))) {
             open(options).use { memory ->
                 memory.write("/memories/b", "1")
@@ -310,7 +310,7 @@ class HistoryTest {
             assertEquals("option", version.actor)
             assertEquals(listOf(version.change, null), events.map { it.change })
             memory.actingAs("me").use { it.strReplace(a, "one", "two") }
-            // The hooks are the same.
+            // The session has the same hooks.
             assertEquals(memory.history(actor = "me").single().change, events.last().change)
         }
         Memory("memory:", hooks = hooks).use { it.create(a, "one") }
@@ -339,7 +339,7 @@ class HistoryTest {
             assertEquals(0, memory.trimHistory())
             assertEquals(listOf<Version>(), memory.redactText("none of it", "test").versions)
             assertEquals(2, memory.erase().files)
-            // The other memory is closed with the first one.
+            // Closing the memory also closes its sessions.
             blocking.close()
             assertThrows<MemdirException.Store> { session.history() }
         }

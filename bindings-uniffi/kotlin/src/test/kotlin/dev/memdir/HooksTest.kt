@@ -9,11 +9,13 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.assertThrows
 
-/** Hooks: what they may say, what becomes of what they throw, and that none waits for itself. */
+/**
+ * Hooks: their decisions, the handling of their exceptions, and that a hook never waits for itself.
+ */
 class HooksTest {
     private val create = """{"command":"create","path":"/memories/a","file_text":"one"}"""
 
-    /** Hooks that are two functions. */
+    /** Hooks made from two functions. */
     private class Told(
         private val before: (Command) -> HookDecision = { HookDecision.Allow },
         private val after: (Event) -> Unit = {},
@@ -34,7 +36,7 @@ class HooksTest {
             assertEquals(Reply("Error: Not here.", isError = true, kind = ErrorKind.DENIED), memory.execute(create))
             val error = assertThrows<MemdirException.Refused> { memory.delete("/memories/a") }
             assertEquals("Error: Not here.", error.message)
-            // The SDK puts its own "Error: " before it, with the flag.
+            // The SDK adds its own "Error: " prefix, and the flag.
             val sent = assertThrows<RuntimeException> { MemdirHandler(memory).delete("/memories/a") }
             assertEquals("Not here.", sent.message)
             memory.clear()

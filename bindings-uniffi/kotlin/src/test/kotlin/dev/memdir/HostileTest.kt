@@ -16,9 +16,12 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.assertThrows
 
-/** The hostile tables (`tests/hostile`), and a closed memory: always a reply or the declared exception. */
+/**
+ * The hostile tables (`tests/hostile`), and a closed memory: each call ends in a reply or in the declared
+ * exception.
+ */
 class HostileTest {
-    /** The types of options of which Kotlin's own types can hold something wrong. */
+    /** The option types whose Kotlin types can hold invalid values. */
     private val HELD = setOf("number", "duration", "text", "patterns", "rules", "key")
 
     private fun table(name: String): List<JsonNode> =
@@ -57,7 +60,7 @@ class HostileTest {
             assertThrows<MemdirException.Refused> { memory.rename("/memories/a", half) }
             assertThrows<MemdirException.Config> { Memory(half) }
             assertThrows<MemdirException.Config> { openStore(half) }
-            // A pair is no mistake.
+            // A complete pair is valid.
             assertEquals("File created successfully at: /memories/\ud83d\ude00", memory.create("/memories/\ud83d\ude00", ""))
         }
 
@@ -79,7 +82,7 @@ class HostileTest {
                 val words = values["words"]["kotlin"].properties().associate { it.key to it.value.textValue() } + ("name" to name)
                 val orNone = if (option["none"].booleanValue()) ", or null" else ""
                 val said = (words + ("or_none" to orNone)).entries.fold(row["says"].textValue()) { text, (word, put) -> text.replace("{$word}", put) }
-                // The value of a duration has its unit, and `…` stands for any text.
+                // The value of a duration has its unit, and `…` matches any text.
                 val parts = said.substringBefore(", got").split("…")
                 assertTrue(error.reason.startsWith(parts.first()) && parts.all { it in error.reason }, "$name $row: ${error.reason}")
             }
@@ -89,7 +92,7 @@ class HostileTest {
         memory.use { assertThrows<MemdirException.Config> { it.expire(Duration.ofSeconds(-1)) } }
     }
 
-    /** What the types of Kotlin can hold of a value. */
+    /** The options for a value, if Kotlin's types can hold it. */
     private fun optionsOf(name: String, type: String, value: JsonNode): MemoryOptions? {
         val given: Any =
             when (type) {
@@ -136,7 +139,7 @@ class HostileTest {
 
     @Test
     fun `where no thread can be had the memory is out of reach`() {
-        // What the JVM throws where a dispatcher starts a thread.
+        // The JVM's error if a dispatcher cannot start a thread.
         val words = "unable to create native thread: possibly out of memory or process/resource limits reached"
         val none =
             object : CoroutineDispatcher() {

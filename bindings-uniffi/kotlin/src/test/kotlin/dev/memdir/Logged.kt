@@ -5,7 +5,7 @@ import java.util.logging.Handler
 import java.util.logging.LogRecord
 import java.util.logging.Logger
 
-/** What the library logs while [work] runs, which the console is not told. */
+/** The library's log records while [work] runs. They are not printed on the console. */
 fun logged(work: () -> Unit): List<LogRecord> {
     val logger = Logger.getLogger("dev.memdir")
     val records = ConcurrentLinkedQueue<LogRecord>()

@@ -1,4 +1,7 @@
-/** The table of the example `RoomStore` in a map: what Room makes of the queries, for tests without Room. */
+/**
+ * The table of the example `RoomStore` in a map. It replaces the queries that Room generates, for tests
+ * without Room.
+ */
 package dev.memdir
 
 import dev.memdir.examples.Listed

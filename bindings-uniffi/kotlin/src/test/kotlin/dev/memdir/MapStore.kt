@@ -3,8 +3,8 @@ package dev.memdir
 import java.time.Instant
 
 /**
- * A store written in Kotlin: a map from paths to contents, where a directory has none. It keeps the whole
- * contract of a [Store], as the tests check.
+ * A store written in Kotlin: a map from paths to contents, in which a directory has no content. It keeps
+ * the whole contract of a [Store], as the tests check.
  */
 class MapStore : Store {
     private val nodes = sortedMapOf<String, ByteArray?>(ROOT to null)
@@ -111,7 +111,7 @@ class MapStore : Store {
     }
 }
 
-/** Finds names in any case, and keeps them as they were first written. It keeps no times. */
+/** Matches names in any case, and keeps the case of the first write. It keeps no times. */
 class FoldingStore : Store {
     private val inner = MapStore()
 

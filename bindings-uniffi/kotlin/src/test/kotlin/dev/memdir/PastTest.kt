@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.assertThrows
 
-/** What was there before: the history is searched, and shows the files of a time. */
+/** Past states of a memory: the history is searched, and shows the files at a time. */
 class PastTest {
     private val path = "/memories/tea.md"
 

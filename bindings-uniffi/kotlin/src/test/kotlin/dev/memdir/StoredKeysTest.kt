@@ -21,9 +21,11 @@ import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.assertThrows
 import org.junit.jupiter.api.io.TempDir
 
-/** Keys in files: one for all threads and processes that make the first call at the same time, and never a second one. */
+/**
+ * Keys in files: concurrent first calls of threads and processes all get the same key, and there is never a second one.
+ */
 class StoredKeysTest {
-    /** A key store derives keys of its password, to make guessing slow. Here that would take a minute. */
+    /** A key store derives keys from its password slowly, to prevent guessing. Here that would take a minute. */
     @BeforeEach
     fun quickly() = QUICK.forEach { System.setProperty(it, "1") }
 
@@ -42,7 +44,7 @@ class StoredKeysTest {
         }
     }
 
-    /** Each process says the hash of every key that it got; they meet before each call. */
+    /** Each process prints the hash of every key that it got. The processes synchronise before each call. */
     private fun ofProcesses(place: Path, kind: String, rounds: Int) {
         val java = Path.of(System.getProperty("java.home"), "bin", "java").toString()
         val properties = (listOf("java.io.tmpdir", "jna.tmpdir") + QUICK).map { "-D$it=${System.getProperty(it)}" }
@@ -112,7 +114,7 @@ class StoredKeysTest {
         val key = EncryptionKey.fromFile(file, ::keeper)
         assertEquals(key, EncryptionKey.fromFile(file, ::keeper))
         assertThrows<Exception> { EncryptionKey.fromFile(file) { SecretKeySpec(ByteArray(32) { 9 }, "AES") } }
-        // It is not the key itself.
+        // The file does not contain the key itself.
         assertThrows<MemdirException.Config> { EncryptionKey.fromFile(file) }
         file.writeBytes(ByteArray(32))
         assertThrows<Exception> { EncryptionKey.fromFile(file, ::keeper) }
@@ -127,7 +129,7 @@ private val PASSWORD = "a password".toCharArray()
 
 private fun keeper(): SecretKey = SecretKeySpec(ByteArray(32) { 5 }, "AES")
 
-/** What another process of the tests does. */
+/** The program of the other processes in these tests. */
 fun main(args: Array<String>) {
     val (kind, place, me, rounds) = args
     for (round in 1..rounds.toInt()) {

@@ -11,9 +11,9 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Assumptions.assumeTrue
 import org.junit.jupiter.api.Test
 
-/** Many memories, many threads: nothing leaks and nothing breaks. */
+/** Many memories, many threads: nothing leaks, and all calls succeed. */
 class StressTest {
-    /** What the C library has given out in this process, in bytes: what the library in Rust holds, and little else. */
+    /** The bytes that the C library has allocated in this process: those of the Rust library, and little else. */
     private fun givenOut(): Long {
         val told = runCatching { Native.load("c", C::class.java).mallinfo2() }.getOrNull()
         assumeTrue(told != null, "only glibc tells")
@@ -32,7 +32,7 @@ class StressTest {
         val cycles = times(40)
         repeat(cycles) { cycle(text) }
         val growth = held() - before
-        // One text that leaks in each cycle would be three times as much.
+        // If each cycle leaked one text, it would be three times as much.
         assertTrue(growth < cycles.toLong() * text.length / 3, "$growth bytes more are held")
     }
 
@@ -57,7 +57,7 @@ class StressTest {
         assertEquals(null, reference.get())
     }
 
-    /** In a method of its own, whose frame does not keep the store. */
+    /** A separate method, because a stack frame could keep the store alive. */
     private fun usedAndClosed(): WeakReference<Store> {
         val store = MapStore()
         Memory(store).use { it.view("/memories") }
@@ -75,7 +75,7 @@ class StressTest {
                 val calls =
                     (0 until count).map { number ->
                         Callable {
-                            // A tenth of them write into one file, which none may lose.
+                            // A tenth of them write to one file, and no line may be lost.
                             if (number % 10 == 0) memory.insert("/memories/all.md", 0, "line $number\n")
                             else memory.view("/memories/all.md", listOf(1, 1))
                         }

@@ -32,11 +32,11 @@ import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.assertThrows
 import org.junit.jupiter.api.io.TempDir
 
-/** Hooks that suspend: what they decide, that they hold no thread, and what becomes of calls that are given up meanwhile. */
+/** Hooks that suspend: their decisions, that they hold no thread, and the fate of calls that are cancelled meanwhile. */
 class SuspendingHooksTest {
     private val create = """{"command":"create","path":"/memories/a","file_text":"one"}"""
 
-    /** Hooks that are two functions. */
+    /** Hooks made from two functions. */
     private open class Told(
         private val before: suspend (Command) -> HookDecision = { HookDecision.Allow },
         private val after: suspend (Event) -> Unit = {},
@@ -51,7 +51,7 @@ class SuspendingHooksTest {
         }
 
         override suspend fun after(event: Event) {
-            // Where it could be cancelled, it would be here.
+            // If this hook could be cancelled, the cancellation would occur here.
             yield()
             events += event
             after.invoke(event)
@@ -132,7 +132,7 @@ class SuspendingHooksTest {
                 val error = failure { memory.suspending.create("/memories/a", "one") } as MemdirException.Hook
                 assertTrue("rules.internal" in error.message!!)
                 assertEquals(reply.content, error.reply().content)
-                // Coroutines copy exceptions to extend their stack traces; the copy has the original.
+                // Coroutines copy exceptions to extend their stack traces; the copy has the original as a cause.
                 assertTrue(thrown in generateSequence<Throwable>(error) { it.cause }, error.stackTraceToString())
                 assertFalse(memory.exists("/memories/a"))
             }
@@ -151,7 +151,7 @@ class SuspendingHooksTest {
                     }
                 }
                 assertEquals(List(2) { "`after` failed" }, records.map { it.message })
-                // Coroutines copy exceptions; the copy has the original.
+                // Coroutines copy exceptions; the copy has the original as a cause.
                 for (record in records) assertTrue(thrown in generateSequence(record.thrown) { it.cause }, "${record.thrown}")
             }
         }
@@ -264,7 +264,7 @@ class SuspendingHooksTest {
             val question = hooks.questions.receive()
             waiting.cancelAndJoin()
             assertTrue(waiting.isCancelled && ended is kotlin.coroutines.cancellation.CancellationException, "$ended")
-            // Too late.
+            // This answer is too late.
             question.answer.complete(HookDecision.Allow)
             assertFalse(memory.exists("/memories/a"))
         }
@@ -388,7 +388,7 @@ class SuspendingHooksTest {
             val told = mutableListOf<MemdirException>()
             assertThrows<RuntimeException> { MemdirHandler(memory, told::add).create("/memories/a", "one") }
             assertTrue(told.single() is MemdirException.Hook)
-            // What is no command has no hooks.
+            // Methods that are not commands call no hooks.
             memory.write("/memories/b", "two")
             assertEquals(listOf("/memories/b"), memory.list().map { it.path })
         }
@@ -430,7 +430,7 @@ class SuspendingHooksTest {
     fun `a plain hook may block on calls of memories, also in many calls at once`() {
         val other = Memory("memory:")
         other.create("/memories/log", "")
-        // Fewer threads than hooks that wait, and none that another test needs.
+        // Fewer threads than waiting hooks, and from a pool that no other test uses.
         val few = Dispatchers.IO.limitedParallelism(4)
         lateinit var memory: Memory
         val hooks = object : MemoryHooks {
@@ -441,7 +441,7 @@ class SuspendingHooksTest {
             }
         }
         memory = Memory("memory:", hooks = hooks)
-        // If it hung, it would be for ever.
+        // If it hung, it would hang forever.
         val replies = assertTimeoutPreemptively<List<Reply>>(Duration.ofMinutes(2)) {
             runBlocking { List(200) { async { SuspendingMemory(memory, few).execute(create.replace("/a", "/$it")) } }.awaitAll() }
         }

@@ -1,6 +1,6 @@
 /**
- * What virtual threads do with a memory: a program that [VirtualThreadsTest] runs on a JVM that has them, with one carrier
- * thread. It ends only if the carrier is free while virtual threads wait.
+ * Virtual threads that use a memory: a program that [VirtualThreadsTest] runs on a JVM that supports them, with one
+ * carrier thread. It ends only if the carrier is free while virtual threads wait.
  */
 package dev.memdir
 
@@ -26,7 +26,7 @@ private fun watches(virtual: ExecutorService) =
     Memory("memory:").use { memory ->
         val watches = List(4) { memory.watch(every = Duration.ofHours(1)) }
         val wait = Duration.ofMinutes(10)
-        // All are on their way before the fifth, so the carrier runs them first.
+        // They are started before the fifth, so the carrier runs them first.
         val waiting = watches.map { watch -> virtual.submit(Callable { watch.changes(wait) }) }
         val writing = virtual.submit { memory.write("/memories/a.md", "one\n") }
         writing.get()
@@ -35,7 +35,7 @@ private fun watches(virtual: ExecutorService) =
         watches.forEach(Watch::close)
     }
 
-/** As docs/kotlin.md has it: calls that wait for long, on threads of the system. */
+/** As docs/kotlin.md recommends: long waits run on system threads. */
 private fun calls(virtual: ExecutorService) {
     val open = CountDownLatch(1)
     val slow =
@@ -48,7 +48,7 @@ private fun calls(virtual: ExecutorService) {
     val threads = Executors.newFixedThreadPool(64)
     Memory(slow).use { memory ->
         val lists = List(CALLS) { virtual.submit(Callable { threads.submit(Callable { memory.list() }).get() }) }
-        // This one runs although all the others wait, and lets them go on.
+        // This one runs although all the others wait, and ends their wait.
         virtual.submit { open.countDown() }.get()
         check(lists.sumOf { it.get().size } == 0)
     }

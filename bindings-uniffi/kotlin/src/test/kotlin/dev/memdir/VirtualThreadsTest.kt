@@ -14,7 +14,9 @@ import org.junit.jupiter.api.Assumptions.assumeTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
 
-/** Who waits holds no thread that others need. The program is [main] of VirtualThreads.kt. */
+/**
+ * A waiting virtual thread does not block the others. The program is [main] of VirtualThreads.kt.
+ */
 class VirtualThreadsTest {
     @Test
     fun `virtual threads that wait leave the carrier to others`(@TempDir place: Path) {
@@ -32,7 +34,10 @@ class VirtualThreadsTest {
         assertEquals(0, program.waitFor())
     }
 
-    /** The home of a JVM with virtual threads: this one, one that the environment names, or one beside it. */
+    /**
+     * The home of a JVM with virtual threads: this one, one that an environment variable names, or one beside
+     * it.
+     */
     private fun newer(): Path? {
         val named = System.getenv().filterKeys { it.startsWith("JAVA_HOME") }.values.map(::Path)
         val own = Path(System.getProperty("java.home"))

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.assertThrows
 import org.junit.jupiter.api.io.TempDir
 
-/** What is changed is told, whoever changes it, and whoever waits can stop. */
+/** Changes by any process are reported, and waiting callers can stop. */
 class WatchTest {
     private val soon: Duration = Duration.ofSeconds(60)
     private val often: Duration = Duration.ofMillis(20)
@@ -83,7 +83,7 @@ class WatchTest {
                 thread { runCatching { watch.changes(Duration.ofSeconds(Long.MAX_VALUE)) }.fold(end::complete, end::completeExceptionally) }
             }
             for (thread in threads) {
-                // In the library a thread is always runnable.
+                // A thread that waits inside the library would be in the state RUNNABLE.
                 while (thread.state != Thread.State.TIMED_WAITING) Thread.sleep(1)
             }
             threads[0].interrupt()
@@ -121,7 +121,7 @@ class WatchTest {
             val flow = memory.suspending.watch(every = often)
             val expected = setOf("/memories/plain.md", "/memories/zebra.md")
             val seen = mutableSetOf<String>()
-            // A flow begins when it is collected, and nobody is told when that is.
+            // A flow starts when it is collected, and does not report its start.
             val writing = launch {
                 for (number in generateSequence(0) { it + 1 }) {
                     place.resolve("plain.md").writeText("$number\n")

@@ -1,4 +1,4 @@
-/** Reads the case files, and takes nothing that the format does not have. */
+/** Reads the case files, and rejects everything that is not in the format. */
 package dev.memdir.conformance
 
 import com.fasterxml.jackson.databind.DeserializationFeature
@@ -19,10 +19,10 @@ import kotlin.io.path.name
 /** The project's root. */
 val root: Path = Path.of(System.getProperty("memdir.root")).toRealPath()
 
-/** All that a store holds: canonical path → content, null for an empty directory. */
+/** All entries of a store: canonical path → content, null for an empty directory. */
 typealias Tree = Map<String, Content?>
 
-/** Bytes that are compared by what they are. */
+/** Bytes that are compared by value. */
 class Content(val bytes: ByteArray) {
     override fun equals(other: Any?) = other is Content && bytes.contentEquals(other.bytes)
 
@@ -45,7 +45,7 @@ class Call(
     val image: Pair<String, Content>? = null,
 ) : Step
 
-/** What somebody else writes. */
+/** A write by another program. */
 class Meanwhile(val tree: Tree) : Step
 
 /** A step that is not a tool call. */
@@ -53,7 +53,7 @@ sealed interface Upkeep : Step {
     /** Seconds by path. */
     class Age(val ages: Map<String, Long>) : Upkeep
 
-    /** [removed] is null where the memory refuses. */
+    /** [removed] is null if the memory refuses. */
     class Expire(val olderThan: Duration, val dryRun: Boolean, val removed: List<String>?) : Upkeep
 }
 
@@ -71,7 +71,7 @@ class Case(
 fun cases(): List<Case> {
     val files = Files.list(root.resolve("tests/cases")).use { list -> list.filter { it.extension == "json" }.sorted().toList() }
     return files.flatMap { file ->
-        // A long number stays as it is written.
+        // A decimal number keeps all of its digits.
         val json = ObjectMapper().enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS).readTree(file.toFile())
         taking(json, "about", "cases")
         json["cases"].map { case(file.name, it) }
@@ -125,11 +125,11 @@ private fun seconds(value: JsonNode) = Duration.ofMillis((value.doubleValue() * 
 private val MAPPER = ObjectMapper()
 
 private fun options(json: JsonNode?): MemoryOptions {
-    // No case tells whether a write survives a loss of power.
+    // No case tests a loss of power.
     val builder = MemoryOptions.builder().durability(Durability.RELAXED)
     json?.properties()?.forEach { (name, value) ->
         val camel = name.replace(Regex("_(.)")) { it.groupValues[1].uppercase() }
-        // A number has two methods: one takes null as well.
+        // A number option has two methods; one also takes null.
         val method =
             builder.javaClass.methods.singleOrNull { it.name == camel && it.parameterTypes[0] != Long::class.javaPrimitiveType }
         requireNotNull(method) { "there is no option $name" }

@@ -8,7 +8,10 @@ import java.nio.file.Path
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
 
-/** Every case of `tests/cases`, on one of our stores and on one in Kotlin. [dev.memdir.StoresTest] has the others. */
+/**
+ * Every case of `tests/cases`, on one of memdir's stores and on one in Kotlin. [dev.memdir.StoresTest] tests the
+ * others.
+ */
 class ConformanceTest {
     @Test
     fun `kotlin-store`() =

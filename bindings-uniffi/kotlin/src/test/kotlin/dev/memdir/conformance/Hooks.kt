@@ -11,11 +11,11 @@ import dev.memdir.MemoryHooks
 import dev.memdir.HookDecision
 import java.util.concurrent.ConcurrentLinkedQueue
 
-/** Hooks that do what the first of [rules] says that fits. */
+/** Hooks that apply the first matching rule of [rules]. */
 class CaseHooks(private val rules: List<JsonNode>) : MemoryHooks {
     private val told = ConcurrentLinkedQueue<JsonNode>()
 
-    /** What `after` was told since this was asked last. */
+    /** The events of `after` since the last call of this function. */
     fun take(): List<JsonNode> = generateSequence { told.poll() }.toList()
 
     override fun before(command: Command, call: HookCall): HookDecision = decide(command)
@@ -45,7 +45,7 @@ class CaseHooks(private val rules: List<JsonNode>) : MemoryHooks {
     }
 }
 
-/** The fields that say something: no null, no 0, no empty list. */
+/** The fields with a value: no null, no 0, no empty list. */
 fun saying(event: JsonNode): JsonNode =
     node().apply {
         for ((name, value) in event.properties()) {
@@ -54,7 +54,7 @@ fun saying(event: JsonNode): JsonNode =
         }
     }
 
-/** Whether both are the same JSON, however their numbers are kept. */
+/** True if both are the same JSON, regardless of the number types. */
 fun same(one: JsonNode?, other: JsonNode?): Boolean =
     when {
         one == null || other == null -> one === other

@@ -26,10 +26,10 @@ import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.assertAll
 
-/** A fresh memory, the store beneath it, and where that is on this machine. */
+/** A new memory, the store beneath it, and the store's location on this machine. */
 class Opened(val memory: Memory, val store: Store, val place: Path? = null)
 
-/** Runs every case on a memory that [open] makes, and notes how many there were. */
+/** Runs every case on a memory that [open] creates, and writes the number of cases. */
 fun runCases(runner: String, open: (MemoryOptions, CaseHooks?) -> Opened) {
     val counts = Files.createDirectories(root.resolve("target/conformance")).resolve(runner)
     counts.deleteIfExists()
@@ -40,7 +40,7 @@ fun runCases(runner: String, open: (MemoryOptions, CaseHooks?) -> Opened) {
     println("conformance: $runner: ${cases.size} cases, $steps steps")
 }
 
-/** Runs the cases that have hooks, with hooks that suspend: each waits before it does what the case says. */
+/** Runs the cases that have hooks, with hooks that suspend before they apply the case's rule. */
 fun runSuspendingCases(open: (MemoryOptions, SuspendingMemoryHooks) -> Opened) {
     val cases = cases().filter { it.hooks != null }
     assertFalse(cases.isEmpty())
@@ -105,7 +105,7 @@ private fun run(
         before = after
     }
     case.then?.let { assertEquals(it.toSortedMap(), before.toSortedMap()) { "$name: after the last step" } }
-    // Nothing beside the memories.
+    // There is no file beside the memories.
     opened.place?.let { place -> assertEquals(listOf("memories"), place.listDirectoryEntries().map { it.name }, name) }
 
     opened.memory.clear()

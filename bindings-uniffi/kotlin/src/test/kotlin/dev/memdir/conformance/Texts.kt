@@ -4,7 +4,7 @@ package dev.memdir.conformance
 import com.fasterxml.jackson.databind.JsonNode
 import com.fasterxml.jackson.databind.node.JsonNodeFactory
 
-/** The text that [value] is or describes. */
+/** The text that [value] contains or describes. */
 fun text(value: JsonNode): String =
     when {
         value.isTextual -> value.textValue()

@@ -1,9 +1,9 @@
-/** All that is in a store: read and written through the store, and not through commands. */
+/** The entries of a store, read and written through the store and not through commands. */
 package dev.memdir.conformance
 
 import dev.memdir.Store
 
-/** All that is in [store]. */
+/** All entries of [store]. */
 fun tree(store: Store): Tree = buildMap { readBelow(store, "/memories") }
 
 private fun MutableMap<String, Content?>.readBelow(store: Store, directory: String) {
@@ -21,13 +21,13 @@ private fun MutableMap<String, Content?>.readBelow(store: Store, directory: Stri
     }
 }
 
-/** Puts all of [tree] into a store; files that are there are overwritten. */
+/** Writes all of [tree] to a store; existing files are overwritten. */
 fun write(store: Store, tree: Tree) {
     for ((path, content) in tree) {
         if (content != null) {
             store.write(path, content.bytes, true)
         } else {
-            // A store makes directories for its files only, and keeps them when a file goes.
+            // A store creates directories only for files, and keeps them when a file is deleted.
             store.write("$path/inside", ByteArray(0), false)
             store.delete("$path/inside")
         }
