@@ -56,7 +56,6 @@ func (m *Memory) watch(ctx context.Context, path string, every time.Duration, te
 	defer pause.Stop()
 	for {
 		// It waits here and not in the library, where waiting would hold a thread.
-		//
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

@@ -114,7 +114,6 @@ pub(crate) fn wait_seconds(wait: Hinted<'_, hints::Span>) -> PyResult<f64> {
 
 /// Returns whether `changes` of the watch would poll the store now, for event loops that wait without a
 /// thread.
-///
 #[pyfunction]
 pub(crate) fn is_due(watch: &Bound<'_, Watch>) -> bool {
     watch.get().core.is_due()

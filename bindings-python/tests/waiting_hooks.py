@@ -71,7 +71,6 @@ async def allow(_: object) -> None:
 def kinds_of(function: Callable[[Any], Awaitable[Any]]) -> list[Callable[[Any], Any]]:
     """Every kind of callable that returns an awaitable."""
 
-
     class Called:
         async def __call__(self, given: Any) -> Any:
             return await function(given)

@@ -1,5 +1,4 @@
 //! A watch. JavaScript checks from time to time whether the watch has to poll.
-//!
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -26,7 +26,6 @@ def check_contract(factory: Callable[[], Store]) -> None:
     Raises:
         AssertionError: The first rule that the store breaks, with the expected and actual result.
 
-
     >>> from memdir import open_store
     >>> check_contract(lambda: open_store("memory:"))
     """
