@@ -140,8 +140,8 @@ func (m *Memory) UndoSince(ctx context.Context, since time.Time, actor string, o
 	return m.restored(ctx, "undo", arguments)
 }
 
-// RestoreAll restores every file to its content at a time, and undoes all later changes. Files that are not in the history
-// are not changed. With dryRun it only returns what it would do.
+// RestoreAll restores every file to its content at a time. Later changes are not a conflict. Files that are not in the
+// history are not changed. With dryRun it only returns what it would do.
 func (m *Memory) RestoreAll(ctx context.Context, at time.Time, dryRun bool) (Restored, error) {
 	return m.restored(ctx, "restore_all", map[string]any{"at": at, "dry_run": dryRun})
 }

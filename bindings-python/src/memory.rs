@@ -1116,7 +1116,7 @@ impl Memory {
         history::done(py, |core| undo.take_back(core, how), &self.core).map(Shown)
     }
 
-    /// Restores every file to its content at a time, and undoes all later changes. Files that are not
+    /// Restores every file to its content at a time. Later changes are not a conflict. Files that are not
     /// in the history are not changed.
     ///
     /// Args:

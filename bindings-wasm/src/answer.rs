@@ -59,7 +59,6 @@ pub(crate) fn command(command: &Command<'_>) -> Json {
 }
 
 /// Entries. Fields without a value are omitted.
-///
 pub(crate) fn entries(entries: Vec<Entry>) -> Json {
     let shown = entries.into_iter().map(|entry| {
         let mut shown = json!({ "path": entry.path.as_str() });
