@@ -73,7 +73,8 @@ class HistoryError(MemdirError):
     kind: str
     """The case. Of the memory: `"off"` or `"read_only"`. Of an argument: `"no_id"`, `"path"`,
     `"unknown"` or `"ambiguous"`. Of a content: `"no_content"`, `"no_file"`, `"not_text"`,
-    `"redacted"` or `"damaged"`. Of a change: `"conflict"`, `"trimmed"`, `"is_current"` or `"partly"`."""
+    `"redacted"` or `"damaged"`. Of a change: `"conflict"`, `"trimmed"`, `"is_current"` or
+    `"partly"`."""
 
     paths: list[str]
     """The affected files, such as those of a conflict."""
