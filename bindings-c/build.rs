@@ -1,4 +1,5 @@
-//! The name under which programs that were linked against the library look for it: with the version of its interface.
+//! The name under which applications that are linked against the library look for it: with the version of its
+//! interface.
 
 use std::env;
 
@@ -6,7 +7,7 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let part = |name| env::var(name).unwrap_or_default();
     let (major, minor) = (part("CARGO_PKG_VERSION_MAJOR"), part("CARGO_PKG_VERSION_MINOR"));
-    // Before 1.0 each minor version may change it.
+    // Before 1.0 each minor version may change the interface.
     let version = if major == "0" { format!("0.{minor}") } else { major };
     match part("CARGO_CFG_TARGET_OS").as_str() {
         "macos" => {

@@ -1,6 +1,6 @@
 package memdir
 
-// A call of the library: how it ends with its context, and what its errors come from.
+// A call of the library: how it ends when its context is done, and the causes of its errors.
 
 // #include "library.h"
 import "C"
@@ -11,17 +11,17 @@ import (
 	"sync"
 )
 
-// call is what Go knows of a call of the library, while it runs.
+// call is Go's state of a running call of the library.
 type call struct {
 	ctx context.Context
 
 	mutex sync.Mutex
-	// The errors of stores of the program's own, by the numbers that the library has for them.
+	// The errors of the application's stores, by their numbers in the library.
 	errors map[uint64]error
 }
 
-// calls are those in progress on memories that have stores of the program's own, by the numbers of the library. A store is
-// told the number.
+// calls are the running calls on memories with stores of the application, by the numbers of the library. The library passes
+// the number to the store.
 var calls sync.Map
 
 // keep keeps the error of a store until the call has ended, and returns a number for it. Several steps of one call may fail.
@@ -36,8 +36,8 @@ func (c *call) keep(err error) uint64 {
 	return number
 }
 
-// explain gives an error of the call its cause: that of the context for a call that was cancelled, what a hook returned for a
-// failed hook, and for a failed store what the store returned.
+// explain sets the cause of the call's error. A cancelled call gets the error of its context, a failed hook the error that
+// the hook returned, and a failed store the error that the store returned.
 func (c *call) explain(err, ofHook error) error {
 	var failed *Error
 	if !errors.As(err, &failed) {
@@ -56,8 +56,9 @@ func (c *call) explain(err, ofHook error) error {
 	return err
 }
 
-// begin begins a call of the memory, with a number of its own that ends with the context. isOwn says whether a store of the
-// program's own may be asked. done is called when the last function with this number has returned.
+// begin begins a call of the memory. The call has its own number, and is cancelled when the context is done. isOwn says
+// whether the call may use a store of the application. done must be called when the last function with this number has
+// returned.
 func (m *Memory) begin(ctx context.Context, isOwn bool) (begun *call, number C.uint64_t, done func()) {
 	begun = &call{ctx: ctx}
 	if ctx.Done() == nil && !isOwn {
@@ -65,14 +66,14 @@ func (m *Memory) begin(ctx context.Context, isOwn bool) (begun *call, number C.u
 	}
 	own := C.memdir_cancellable(m.number)
 	if own == 0 {
-		// The memory is closed, as the call will say.
+		// The memory is closed, and the call will return that error.
 		return begun, m.number, func() {}
 	}
 	if isOwn {
 		calls.Store(uint64(own), begun)
 	}
 	stop := context.AfterFunc(ctx, func() { C.memdir_cancel(own) })
-	// Not when a goroutine comes to it.
+	// Cancelled here because AfterFunc runs in a goroutine, which may start late.
 	if ctx.Err() != nil {
 		C.memdir_cancel(own)
 	}
@@ -83,8 +84,8 @@ func (m *Memory) begin(ctx context.Context, isOwn bool) (begun *call, number C.u
 	}
 }
 
-// enter waits until a call with this number of a memory may begin. A call whose context is done before need not wait: it
-// reaches no store, and its reply says that nothing was changed.
+// enter waits until a call with this number of a memory may begin. If the context is done before, the call does not wait: it
+// does not reach a store, and its reply says that nothing was changed.
 func enter(ctx context.Context, limit *semaphore, number C.uint64_t) (leave func()) {
 	if limit.acquire(ctx) {
 		return limit.release

@@ -1,6 +1,6 @@
 package memdir
 
-// Calls that are cancelled at random moments, while hooks and a store wait that may never answer. Each reply has to be true.
+// Calls that are cancelled at random moments, while hooks and a store wait, perhaps forever. Each reply has to be true.
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// setting is a number of the environment.
+// setting is a number from the environment.
 func setting(name string, otherwise int64) int64 {
 	if number, err := strconv.ParseInt(os.Getenv(name), 10, 64); err == nil {
 		return number
@@ -28,17 +28,17 @@ func setting(name string, otherwise int64) int64 {
 	return otherwise
 }
 
-// erratic is what answers late, or not before release is called, or fails.
+// erratic answers late, or only when release is called, or fails.
 type erratic struct {
 	mutex  sync.Mutex
 	random *rand.Rand
 	// While it is calm, nothing waits and nothing fails.
 	isCalm bool
-	// One wait in so many has no end.
+	// One of this many waits never ends.
 	endless float64
-	// Closed when what never answered goes on all the same.
+	// Closed when the endless waits are released.
 	released chan struct{}
-	// What it does, also for calls that were given up.
+	// Running work, including work of abandoned calls.
 	busy sync.WaitGroup
 	// Counts the waits that ended.
 	ended atomic.Int64
@@ -63,8 +63,8 @@ func (e *erratic) set(isCalm bool) {
 
 var errErratic = errors.New("erratic")
 
-// pause waits for a moment, or until what never answers is released; or until the context is done, if it listens to that, whose
-// error it then returns.
+// pause waits for a moment, or until the endless waits are released. If listens is true, it ends when the context is done,
+// and returns the context's error.
 func (e *erratic) pause(ctx context.Context, listens bool) error {
 	e.mutex.Lock()
 	isCalm, released := e.isCalm, e.released
@@ -92,7 +92,7 @@ func (e *erratic) pause(ctx context.Context, listens bool) error {
 	return nil
 }
 
-// on is what a store does for each method: it fails before it has done its work, or after.
+// on wraps each method of a store: it fails before the work is done, or after.
 func (e *erratic) on(ctx context.Context, _ string, work func() error) error {
 	e.busy.Add(1)
 	defer e.busy.Done()
@@ -105,8 +105,8 @@ func (e *erratic) on(ctx context.Context, _ string, work func() error) error {
 	return e.pause(ctx, e.isOneIn(3))
 }
 
-// randomCommand is a command on the file at a path, and what it makes of the files there and at the path with "-moved". Where a file
-// is needed, it holds "old\n".
+// randomCommand is a command on the file at a path. done checks the content of the file, and of the file at the path with
+// "-moved". If the command needs a file, the file contains "old\n".
 type randomCommand struct {
 	name   string
 	fields func(path string) map[string]any
@@ -129,7 +129,7 @@ var randomCommands = []randomCommand{
 	}, func(there, moved string) bool { return there == absent && moved == "old\n" }},
 }
 
-// effect is what a reply says: "changed", "unchanged" or "unknown".
+// effect returns what a reply says about the change: "changed", "unchanged" or "unknown".
 func effect(t *testing.T, command string, reply Reply) string {
 	switch {
 	case !reply.IsError && command == "view":
@@ -153,11 +153,11 @@ func TestCallsThatAreCancelledAtRandomMomentsReplyTruly(t *testing.T) {
 		name  string
 		calls int
 		open  func(t *testing.T, options MemoryOptions) *Memory
-		// Whether the store is the program's own, and may give no answer.
+		// True if the store is the application's own, and may never answer.
 		isOwn, history bool
 	}{
 		{"on a store of one's own", 500, nil, true, false},
-		// Some of what it asks for has seconds to answer.
+		// Some of its requests have seconds to answer.
 		{"on a store of one's own, with a history", 200, nil, true, true},
 		{"in this process", 200, func(t *testing.T, options MemoryOptions) *Memory {
 			return open(t, "memory:", options)
@@ -174,20 +174,20 @@ func TestCallsThatAreCancelledAtRandomMomentsReplyTruly(t *testing.T) {
 		t.Run(one.name, func(t *testing.T) {
 			e := &erratic{random: rand.New(rand.NewSource(seed)), isCalm: true, endless: 60}
 			if one.isOwn && one.history {
-				// A call asks for much more.
+				// A call makes many more requests.
 				e.endless = 600
 			}
 			options := MemoryOptions{History: one.history}
-			// A call has the hooks if its context says so.
+			// The context of a call says whether the call has hooks.
 			options.Before = func(ctx context.Context, _ Command, call *HookCall) (Decision, error) {
 				if ctx.Value(hooked{}) == nil {
 					return Allow(), nil
 				}
 				if e.isOneIn(4) {
-					// What it cannot tell, the command says itself.
+					// The command itself reports a failure of the diff.
 					_, _ = call.Diff(ctx)
 				}
-				// A hook runs in the goroutine of its call, which cannot end before it.
+				// A hook runs in the goroutine of its call, which cannot end before the hook.
 				if err := e.pause(ctx, true); err != nil {
 					return Deny("Not today. Nothing was changed."), nil
 				}
@@ -198,7 +198,7 @@ func TestCallsThatAreCancelledAtRandomMomentsReplyTruly(t *testing.T) {
 					_ = e.pause(ctx, true)
 				}
 			}
-			// Each on a new store: to check a history takes longer the more there is in it.
+			// Each round gets a new store, because checking a history takes longer the longer it is.
 			for range effort {
 				var memory *Memory
 				if one.isOwn {
@@ -257,7 +257,7 @@ func cancelAtRandom(t *testing.T, e *erratic, memory *Memory, calls int, history
 				replies[i] = memory.Execute(ctx, input)
 			}()
 		}
-		// Until only those wait that wait for ever.
+		// Until only the endless waits are left.
 		for idle, before := 0, int64(0); idle < 20; idle++ {
 			time.Sleep(5 * time.Millisecond)
 			if now := e.ended.Load(); now != before {
@@ -269,7 +269,7 @@ func cancelAtRandom(t *testing.T, e *erratic, memory *Memory, calls int, history
 		}
 		within(t, "the calls end", running.Wait)
 		e.release()
-		// What was given up may still be made.
+		// Abandoned work may still be done.
 		within(t, "the store ends", e.busy.Wait)
 		e.set(true)
 		for i, reply := range replies {
@@ -306,7 +306,7 @@ func cancelAtRandom(t *testing.T, e *erratic, memory *Memory, calls int, history
 	}
 }
 
-// release lets everything go on that waits.
+// release ends all waits.
 func (e *erratic) release() {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
@@ -317,7 +317,7 @@ func (e *erratic) release() {
 	}
 }
 
-// within fails if something has not ended after a minute.
+// within fails if the work has not ended after a minute.
 func within(t *testing.T, what string, work func()) {
 	t.Helper()
 	ended := make(chan struct{})
@@ -342,7 +342,7 @@ func contentOf(t *testing.T, memory *Memory, path string) string {
 	return text
 }
 
-// checkHistory: the history knows the files that there are, and what they hold.
+// checkHistory checks that the history has the existing files and their contents.
 func checkHistory(t *testing.T, memory *Memory) {
 	t.Helper()
 	ctx := context.Background()

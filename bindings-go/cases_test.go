@@ -1,6 +1,6 @@
 package memdir
 
-// Reads the conformance cases, and takes nothing that the format (tests/README.md) does not have.
+// Reads the conformance cases, and rejects anything that is not in the format (tests/README.md).
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// tree is all that a store holds: canonical path → content in Base64, nil for an empty directory. Of a long content a
-// store tells only what [tree.shown] makes of it.
+// tree is the whole content of a store: canonical path → content in Base64, nil for an empty directory. A store reports a
+// long content only in the form of [tree.shown].
 type tree map[string]*string
 
 type caseFile struct {
@@ -34,7 +34,7 @@ type conformanceCase struct {
 	file        string
 }
 
-// rule is what a hook does about some commands.
+// rule is the decision of a hook about some commands.
 type rule struct {
 	When    expanded
 	Deny    *expanded
@@ -63,12 +63,12 @@ type step struct {
 	Refused bool
 }
 
-// expanded is a JSON value in which every description of a text is replaced by the text.
+// expanded is a JSON value in which texts replace the descriptions of texts.
 type expanded struct{ value any }
 
 func (e *expanded) UnmarshalJSON(data []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
-	// A number stays as it is written.
+	// Numbers stay as they are written.
 	decoder.UseNumber()
 	var value any
 	if err := decoder.Decode(&value); err != nil {
@@ -137,7 +137,7 @@ func described(form map[string]any) (string, error) {
 	}
 }
 
-// caseTree is a tree as cases write it.
+// caseTree is a tree in the format of the cases.
 type caseTree struct {
 	tree  tree
 	given bool
@@ -169,7 +169,7 @@ func (t *caseTree) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// shown is the tree as "testing.tree" tells it.
+// shown returns the tree in the format of "testing.tree".
 func (t tree) shown() tree {
 	shown := tree{}
 	for path, content := range t {
@@ -187,7 +187,7 @@ func (t tree) shown() tree {
 	return shown
 }
 
-// expectedReply is the content of a step: a text, or an image.
+// expectedReply returns the content of a step: a text, or an image.
 func (s *step) expectedReply(t *testing.T) Reply {
 	t.Helper()
 	var image struct {
@@ -230,7 +230,7 @@ func loadCases(t *testing.T) []*conformanceCase {
 	return cases
 }
 
-// optionsOf are the options of a case.
+// optionsOf returns the options of a case.
 func optionsOf(t *testing.T, given map[string]any) MemoryOptions {
 	t.Helper()
 	text, err := json.Marshal(given)

@@ -2,7 +2,7 @@
 
 package memdir
 
-// Without cgo most of the package is not built. This is the first error that the compiler shows then, so it says why.
+// Without cgo most of the package is not built. The compiler then shows this error first, so its name says what to do.
 type disabled struct {
 	memdir_needs_cgo_so_set_CGO_ENABLED_to_1_and_install_a_C_compiler
 }

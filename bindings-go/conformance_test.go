@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// opened is a fresh memory, one on the same store without options, and where that is on this machine.
+// opened is a fresh memory, a memory on the same store without options, and the store's location on this machine.
 type opened struct {
 	memory, store *Memory
 	place         string
@@ -153,7 +153,7 @@ func runCase(t *testing.T, one *conformanceCase, open func(*testing.T, MemoryOpt
 	}
 }
 
-// decision is that of the first rule that matches.
+// decision returns the decision of the first rule that matches.
 func decision(rules []rule, command Command) (Decision, error) {
 	written, err := json.Marshal(command)
 	if err != nil {
@@ -211,7 +211,7 @@ func checkEvent(t *testing.T, where string, step *step, told []Event, cause erro
 	}
 }
 
-// upkeep is a step that is no tool call.
+// upkeep executes a step that is not a tool call.
 func upkeep(t *testing.T, where string, step *step, opened opened) {
 	t.Helper()
 	switch ctx := context.Background(); {
@@ -242,7 +242,7 @@ func upkeep(t *testing.T, where string, step *step, opened opened) {
 	}
 }
 
-// write puts a tree into the store; files that are there are overwritten.
+// write puts a tree into the store, and overwrites existing files.
 func write(t *testing.T, store *Memory, tree tree) {
 	t.Helper()
 	for path, content := range tree {

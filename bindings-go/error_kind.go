@@ -2,7 +2,7 @@ package memdir
 
 import "io/fs"
 
-// Is makes errors.Is find what the standard library calls such an error: fs.ErrNotExist, fs.ErrExist, fs.ErrPermission.
+// Is makes errors.Is match the equivalent error of the standard library: fs.ErrNotExist, fs.ErrExist, fs.ErrPermission.
 func (e *Error) Is(target error) bool {
 	switch e.ReplyKind {
 	case ErrorNotFound:
@@ -15,6 +15,6 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// Unwrap is what the hook Before returned, or a method of your own [Store], or why the context was done, such as
-// context.Canceled; nil for any other error.
+// Unwrap returns the cause: the error of the hook Before, the error of a method of your own [Store], or the error of the
+// done context, such as context.Canceled. It is nil for any other error.
 func (e *Error) Unwrap() error { return e.cause }

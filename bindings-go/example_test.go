@@ -195,7 +195,7 @@ func ExampleMemory_CopyTo() {
 	// Output: 1 8 <nil>
 }
 
-// TestTheCodeOfTheDocumentsIsHere: each line of Go in the documents is one of the tested code.
+// TestTheCodeOfTheDocumentsIsHere checks that each line of Go in the documents is part of the tested code.
 func TestTheCodeOfTheDocumentsIsHere(t *testing.T) {
 	tested := map[string]bool{"": true, "func main() {": true, "package main": true}
 	for _, file := range []string{"example_test.go", "store_test.go", "examples/mapstore/map_store.go", "memorytool/example_test.go"} {
@@ -227,7 +227,7 @@ func TestTheCodeOfTheDocumentsIsHere(t *testing.T) {
 	}
 }
 
-// inTemporaryDirectory goes to a new directory, and returns what goes back.
+// inTemporaryDirectory changes to a new directory, and returns a function that changes back.
 func inTemporaryDirectory() func() {
 	before, err := os.Getwd()
 	if err != nil {

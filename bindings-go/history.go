@@ -1,6 +1,6 @@
 package memdir
 
-// The history of a memory, for a program itself. The model cannot ask for it. It needs the option History.
+// The history of a memory, for your own code. The model cannot call it. It needs the option History.
 
 // #include "library.h"
 import "C"
@@ -13,11 +13,12 @@ import (
 	"time"
 )
 
-// ActingAs is a session of the same memory, for a conversation of its own: its changes are recorded as this actor's, such as an
-// agent or a user, and with StaleGuard only what it was shown itself counts. It shares everything else, also the store and the hooks.
-// It replaces the option Actor. Never take it from a model's input.
+// ActingAs returns a session of the same memory, for a conversation of its own. Its changes are recorded with this actor,
+// such as an agent or a user. With StaleGuard, only what this session was shown counts. Everything else is shared, including
+// the store and the hooks. The actor replaces the option Actor. Never take it from a model's input.
 //
-// Close it as well; the memory that it was made of may be closed before. The error is an [*Error] if that is closed already.
+// Close the session as well. The original memory may be closed before it. The error is an [*Error] if the original memory is
+// already closed.
 func (m *Memory) ActingAs(actor string) (*Memory, error) {
 	if err := m.unopened(); err != nil {
 		return nil, err
@@ -36,17 +37,17 @@ func (m *Memory) ActingAs(actor string) (*Memory, error) {
 	return newMemory(number, m.shared), nil
 }
 
-// HistoryQuery says which versions [Memory.History] returns. Its zero value asks for all.
+// HistoryQuery selects the versions that [Memory.History] returns. Its zero value selects all.
 type HistoryQuery struct {
-	// Path is a file or a directory, also one that is not there any more; empty for everything.
+	// Path is a file or a directory, which may have been deleted; empty for everything.
 	Path string
 	// Limit is the most versions; 0 for all.
 	Limit int
-	// Before is the id of a version: only older ones. It is the last of the page that was shown before.
+	// Before is the id of a version: only older versions are returned. Use the last id of the previous page.
 	Before string
-	// Actor is who made them; empty for anybody.
+	// Actor selects the changes of this actor; empty for any actor.
 	Actor string
-	// Change is the id of the change that made them.
+	// Change is the id of a change: only its versions are returned.
 	Change string
 	// Since is the earliest time; zero for any.
 	Since time.Time
@@ -79,7 +80,7 @@ func (m *Memory) ReadVersion(ctx context.Context, id string) ([]byte, error) {
 	return held.bytes()
 }
 
-// content is one that need not be text, as the library sends it.
+// content is a content that may not be text, as the library sends it.
 type content struct {
 	Text   string `json:"text"`
 	Base64 string `json:"base64"`
@@ -92,35 +93,35 @@ func (c content) bytes() ([]byte, error) {
 	return []byte(c.Text), nil
 }
 
-// Diff is a unified diff from one version to another. If other is empty, it is what the change of the version did to the
-// file. It is empty if nothing differs.
+// Diff returns a unified diff from one version to another. If other is empty, the diff shows what the change of the version
+// did to the file. It is empty if there is no difference.
 func (m *Memory) Diff(ctx context.Context, id, other string) (string, error) {
 	var diff string
 	err := m.call(ctx, "diff", map[string]any{"id": id, "other": orNull(other)}, &diff)
 	return diff, err
 }
 
-// UndoOptions say how changes are undone.
+// UndoOptions are the options of [Memory.Undo].
 type UndoOptions struct {
 	// DryRun only returns what would be done.
 	DryRun bool `json:"dry_run"`
 	// SkipConflicts leaves out the files that cannot be undone because of a conflict, and undoes the rest.
 	SkipConflicts bool `json:"skip_conflicts"`
-	// Merge keeps later changes of other lines: where a file was changed since, the lines of the undone change become what
-	// they were, if no later change touches them or a line beside them.
+	// Merge keeps later changes of other lines. In a file that was changed since, the lines of the undone change get their
+	// earlier text, if no later change touches them or a line beside them.
 	Merge bool `json:"merge"`
 }
 
-// Restore writes the content of a version back, as a new version. A deleted file is made again where it was. With the id of
-// a change, all files of that change are brought back. With overwrite also over what was changed since, which is otherwise
-// a conflict. Policies do not apply.
+// Restore writes the content of a version back to its file, as a new version. A deleted file is created at its former path.
+// With the id of a change, all files of that change are restored. With overwrite, later changes are overwritten; without it,
+// they are a conflict. Policies do not apply.
 func (m *Memory) Restore(ctx context.Context, id string, overwrite bool) (Restored, error) {
 	return m.restored(ctx, "restore", map[string]any{"id": id, "overwrite": overwrite})
 }
 
-// Undo takes back a change: every file that it changed becomes what it was before. With the id of a version, the whole
-// change that made it. Where later changes depend on it, it is a conflict, whose Conflicts name the later changes, and nothing
-// is changed, unless the options say otherwise.
+// Undo undoes a change: every file of the change gets its earlier content. With the id of a version, it undoes the whole
+// change that made the version. If later changes depend on it, the error is a conflict, whose Conflicts name the later
+// changes, and nothing is changed, unless the options say otherwise.
 func (m *Memory) Undo(ctx context.Context, change string, options UndoOptions) (Restored, error) {
 	arguments := struct {
 		Change string `json:"change"`
@@ -129,7 +130,7 @@ func (m *Memory) Undo(ctx context.Context, change string, options UndoOptions) (
 	return m.restored(ctx, "undo", arguments)
 }
 
-// UndoSince is Undo for all changes that were made at a time or later, by an actor, or by anybody if the actor is empty.
+// UndoSince is Undo for all changes at a time or later. If the actor is not empty, only changes by that actor are undone.
 func (m *Memory) UndoSince(ctx context.Context, since time.Time, actor string, options UndoOptions) (Restored, error) {
 	arguments := struct {
 		Since time.Time `json:"since"`
@@ -139,35 +140,35 @@ func (m *Memory) UndoSince(ctx context.Context, since time.Time, actor string, o
 	return m.restored(ctx, "undo", arguments)
 }
 
-// RestoreAll makes every file what it was at a time, whatever was changed since. Files of which the history knows nothing
-// stay. With dryRun it only returns what it would do.
+// RestoreAll restores every file to its content at a time. Later changes are not a conflict. Files that are not in the
+// history are not changed. With dryRun it only returns what it would do.
 func (m *Memory) RestoreAll(ctx context.Context, at time.Time, dryRun bool) (Restored, error) {
 	return m.restored(ctx, "restore_all", map[string]any{"at": at, "dry_run": dryRun})
 }
 
-// Redact removes the content of a version from the history for good, wherever the history has it; with the id of a change,
-// the contents of all its versions. The version stays, with the reason. It returns the id of the change, or an empty text
-// if nothing was left to remove.
+// Redact removes the content of a version from the history for good, in every record that has it. With the id of a change,
+// it removes the contents of all its versions. The version stays, with the reason. It returns the id of the change, or an
+// empty text if there was nothing to remove.
 func (m *Memory) Redact(ctx context.Context, id, reason string) (string, error) {
 	var change string
 	err := m.call(ctx, "redact", map[string]any{"id": id, "reason": reason}, &change)
 	return change, err
 }
 
-// RedactTextQuery is what [Memory.RedactText] looks for.
+// RedactTextQuery is the text that [Memory.RedactText] removes.
 type RedactTextQuery struct {
 	// Query is the text to remove, or a pattern.
 	Query string
 	// Regex says that Query is a regular expression, as for Grep.
 	Regex bool
-	// IgnoreCase says that upper and lower case are the same, as for Grep.
+	// IgnoreCase ignores upper and lower case, as for Grep.
 	IgnoreCase bool
 }
 
-// RedactText removes every content with a text from the history for good, as Redact does, in whatever version of whatever
-// file: a text anywhere in the content, a regular expression in a line. With dryRun it only returns what it would do, and
-// which files have the text now. The text goes from names as well, unless a file or directory has them now; names of actors
-// stay. It computes every content.
+// RedactText removes every content that contains a text from the history for good, as Redact does, in all versions of all
+// files. The text may be anywhere in the content; a regular expression has to match within a line. With dryRun it only
+// returns what it would do, and the files that have the text now. The text is removed from names as well, unless a file or
+// directory has such a name now. Names of actors stay. It computes every content.
 //
 // If files have the text now, the error is a [HistoryError] of the kind HistoryIsCurrent, with their paths.
 func (m *Memory) RedactText(ctx context.Context, query RedactTextQuery, reason string, dryRun bool) (RedactedText, error) {
@@ -179,8 +180,8 @@ func (m *Memory) RedactText(ctx context.Context, query RedactTextQuery, reason s
 	return redacted, err
 }
 
-// TrimHistory removes the versions that the options keep no longer, and returns how many records of changes that were. It
-// is also done now and then after a change.
+// TrimHistory removes the versions that the options no longer keep, and returns the number of removed records of changes.
+// Trimming also happens from time to time after a change.
 func (m *Memory) TrimHistory(ctx context.Context) (int, error) {
 	var trimmed int
 	err := m.call(ctx, "trim_history", nil, &trimmed)
@@ -193,7 +194,7 @@ func (m *Memory) restored(ctx context.Context, operation string, arguments any) 
 	return restored, err
 }
 
-// orNull is the text, or JSON's null if it is empty.
+// orNull returns the text, or JSON's null if the text is empty.
 func orNull(text string) any {
 	if text == "" {
 		return json.RawMessage("null")

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// must is the value of a call that may not fail.
+// must returns the value of a call, and fails the test if the call fails.
 func must[T any](t *testing.T) func(T, error) T {
 	return func(value T, err error) T {
 		t.Helper()
@@ -92,7 +92,7 @@ func TestASessionIsSeenAndTakenBack(t *testing.T) {
 			{HistoryQuery{Limit: 1, Before: renamed.ID}, versions[1:2]},
 			{HistoryQuery{Actor: "other"}, versions[2:]},
 			{HistoryQuery{Change: renamed.Change}, versions[:1]},
-			// The time of a version is a time with this version.
+			// The time of a version includes this version.
 			{HistoryQuery{Since: black.Time}, versions[:2]},
 		} {
 			found := must[[]Version](t)(me.History(ctx, one.query))
@@ -252,7 +252,7 @@ func TestAMemoryThatActsAsSomebodySharesItsHooks(t *testing.T) {
 		t.Fatalf("%+v", events)
 	}
 
-	// Each is closed by itself.
+	// Each of them is closed separately.
 	if err := memory.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"encoding/json"
 )
 
-// Command is what a model asks for. Its paths are checked and canonical. Fields that a command does not have are empty.
+// Command is a command of the model. Its paths are validated and canonical. Fields that a command does not have are empty.
 type Command struct {
 	Command    string `json:"command"`
 	Path       string `json:"path"`
@@ -24,11 +24,11 @@ type Command struct {
 	NewPath    string `json:"new_path"`
 }
 
-// HookCall is what the hook Before may know of a call, beside the command. It is good until the hook returns.
+// HookCall describes a call, beyond its command, to the hook Before. It is valid until the hook returns.
 type HookCall struct {
-	// Actor is who acts: that of [Memory.ActingAs], or the option Actor; empty if there is none.
+	// Actor is the actor of [Memory.ActingAs], or else the option Actor; empty if neither is set.
 	Actor string `json:"actor"`
-	// Session is another one for each memory, and for each that ActingAs makes.
+	// Session is the session. Each memory has its own, and so has each result of ActingAs.
 	Session string `json:"session"`
 	// ToolUseID is the id of the tool_use block; empty if the input was not a whole block.
 	ToolUseID string `json:"tool_use_id"`
@@ -38,12 +38,12 @@ type HookCall struct {
 	places  *places
 }
 
-// Diff is what the command would change, as a unified diff of the texts as they would be stored; empty for a view. It reads the
-// file or lists the directory, and leaves no trace.
+// Diff returns what the command would change, as a unified diff of the texts as they would be stored; empty for a view. It
+// reads the file or lists the directory, and is not recorded as a view or as use.
 //
-// An approval holds for this diff: if what it is based on has changed when the command is executed, nothing is changed, and
-// the model reads that it has to view the file again. If the command would be refused, the error is an [*Error] of that kind:
-// return it, and the command is refused in the same words.
+// An approval applies to this diff. If its basis has changed when the command is executed, nothing is changed, and the model
+// reads that it has to view the file again. If the command would be refused, the error is an [*Error] with that kind. Return
+// it, and the command is refused with the same sentence.
 func (c *HookCall) Diff(ctx context.Context) (string, error) {
 	if c == nil || c.call == nil {
 		return "", &Error{Kind: KindUsage, Message: "this HookCall is not the one that the hook Before got"}
@@ -63,26 +63,26 @@ func (c *HookCall) Diff(ctx context.Context) (string, error) {
 	return diff, err
 }
 
-// Decision is what the hook Before decides. Its zero value allows the command.
+// Decision is the decision of the hook Before. Its zero value allows the command.
 type Decision struct {
 	Deny    *string `json:"deny,omitempty"`
 	Replace *string `json:"replace,omitempty"`
 }
 
-// Allow lets the command be executed.
+// Allow allows the command.
 func Allow() Decision { return Decision{} }
 
 // Deny refuses the command with this sentence for the model.
 func Deny(sentence string) Decision { return Decision{Deny: &sentence} }
 
-// Replace lets the command write this text in place of its file_text, new_str or insert_text.
+// Replace makes the command write this text instead of its file_text, new_str or insert_text.
 func Replace(text string) Decision { return Decision{Replace: &text} }
 
-// hooksOf marks the context of a hook: commands that it executes with it on the same memory run without hooks, whoever the
-// memory acts as.
+// hooksOf marks the context of a hook. Commands that the hook executes with it on the same memory run without hooks, for
+// every actor of the memory.
 type hooksOf struct{ options *MemoryOptions }
 
-// hooks are the hooks for a call of the memory; nil if there are none, or if one of them makes the call.
+// hooks returns the hooks for a call of the memory; nil if there are none, or if one of them makes the call.
 func (o *MemoryOptions) hooks(ctx context.Context) *MemoryOptions {
 	if (o.Before == nil && o.After == nil) || ctx.Value(hooksOf{o}) != nil {
 		return nil
@@ -101,18 +101,18 @@ func (m *Memory) executeWith(begun *call, number C.uint64_t, hooks *MemoryOption
 	var reply, happened, failed *C.char
 	var raised error
 	if pending == 0 {
-		// The memory is closed: this says so.
+		// The memory is closed, and this call returns that error.
 		reply = C.memdir_execute(number, in.c, &failed)
 		return newReply(reply, failed)
 	}
 	func() {
 		decision := `{"fail": "the hook Before panicked"}`
-		// Also if the hook panics, so that nothing is kept of the call.
+		// Deferred, so the call is finished even if the hook panics.
 		defer func() {
-			// JSON has no NUL byte.
+			// JSON cannot contain a NUL byte.
 			decided, _ := newText("decision", decision)
 			defer decided.free()
-			// Not before: the hook may use the memory itself.
+			// Entered only now, because the hook may use the memory itself.
 			defer enter(ctx, limit, number)()
 			reply = C.memdir_finish(pending, decided.c, &happened, &failed)
 		}()
@@ -131,7 +131,7 @@ func (m *Memory) executeWith(begun *call, number C.uint64_t, hooks *MemoryOption
 	return answer
 }
 
-// decide asks the hook, and writes its decision as the library reads it. The error is that of the hook.
+// decide calls the hook, and writes its decision as the library reads it. The error is the hook's.
 func decide(ctx context.Context, hooks *MemoryOptions, command string, call *HookCall) (string, error) {
 	if hooks.Before == nil || command == "" {
 		return "null", nil
@@ -157,7 +157,7 @@ func decide(ctx context.Context, hooks *MemoryOptions, command string, call *Hoo
 			return written, nil
 		}
 	}
-	// What fails is for a log, where a replaced byte does no harm.
+	// The failure is for a log, where a replaced byte does no harm.
 	written, _ := json.Marshal(map[string]string{"fail": err.Error()})
 	return string(written), err
 }

@@ -1,6 +1,6 @@
 package memdir
 
-// What shows a memory to a person: watches, the history's past, sensitive text and statistics.
+// Inspecting a memory: watches, the past, sensitive text and statistics.
 
 import (
 	"context"
@@ -30,7 +30,7 @@ func TestAWatchTellsWhatAnybodyChanges(t *testing.T) {
 			changes <- change
 		}
 	}()
-	// Until the watch has begun.
+	// Wait until the watch has begun.
 	file := filepath.Join(place, "begun.md")
 	for begun := false; !begun; {
 		if err := os.WriteFile(file, []byte(time.Now().String()), 0o600); err != nil {
@@ -87,7 +87,7 @@ func TestAWatchEndsWithItsLoop(t *testing.T) {
 	told, written := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(written)
-		// The watch may begin later than the first of these.
+		// The watch may begin after the first of these changes.
 		for {
 			select {
 			case <-told:

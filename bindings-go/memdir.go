@@ -1,5 +1,5 @@
-// Package memdir is the memory directory for agents that use Claude's memory tool: it executes the commands of the tool
-// on a directory, a database or object storage.
+// Package memdir is the memory directory for agents that use Claude's memory tool: it executes the commands of the tool on a
+// directory, a database or object storage.
 //
 //	memory, err := memdir.Open("./memory", memdir.MemoryOptions{})
 //	if err != nil {
@@ -8,7 +8,7 @@
 //	defer memory.Close()
 //	reply := memory.Execute(ctx, input) // the input of the tool_use
 //
-// The package memorytool makes a tool of it for the tool runner of Anthropic's SDK.
+// The package memorytool makes a tool from it, for the tool runner of Anthropic's SDK.
 //
 // The package calls a library in Rust, which has to be installed: see docs/go.md in the repository.
 package memdir
@@ -29,25 +29,25 @@ import (
 	"unsafe"
 )
 
-// Memory is the memory directory of an agent. Many goroutines may use it at once. [Open], [OpenStore] and [OpenMounts] open one; a
-// zero Memory answers every call with an error that says so.
+// Memory is the memory directory of an agent. Many goroutines may use it concurrently. [Open], [OpenStore] and [OpenMounts]
+// open one. Every call of a zero Memory returns an error that says so.
 type Memory struct {
 	number C.uint64_t
 	close  func()
 	shared
 }
 
-// shared is what a memory shares with its sessions.
+// shared is the state that a memory shares with its sessions.
 type shared struct {
 	options *MemoryOptions
 	places  *places
-	// Whether some of its stores are the program's own.
+	// True if some of its stores are the application's own.
 	isOwn bool
 }
 
-// Open opens the store that the address names: a directory, which is made if it does not exist (the files are in its
-// "memories" directory), "dir:./notes" for the files of that very directory, "sqlite:agent.db", "postgres://…", "s3://…",
-// "gs://…", "az://…", or "memory:" for a store in this process.
+// Open opens the store that the address names. A directory is created if it does not exist, and the files are in its
+// "memories" directory. Other addresses are "dir:./notes" for the files of that very directory, "sqlite:agent.db",
+// "postgres://…", "s3://…", "gs://…", "az://…", and "memory:" for a store in this process.
 //
 // The error is an [*Error] if the address or an option is wrong, or the store cannot be opened.
 func Open(address string, options MemoryOptions) (*Memory, error) {
@@ -79,16 +79,16 @@ func Open(address string, options MemoryOptions) (*Memory, error) {
 func (o MemoryOptions) marshal() (string, error) {
 	return marshal(struct {
 		MemoryOptions
-		// In the place of the one that does not show itself.
+		// Replaces the field that redacts itself in JSON.
 		EncryptionKey string `json:"encryption_key,omitzero"`
 	}{o, string(o.EncryptionKey)}, KindConfig)
 }
 
-// KeyFromFile returns the key in a file, for the option EncryptionKey. If nothing is at path, it generates a random key, and
-// makes the file for it, which only its owner may read. If several goroutines or processes make the first call at the same
-// time, all get the same key. The file is never overwritten. Do not lose it: without it the memory cannot be read.
+// KeyFromFile returns the key in a file, for the option EncryptionKey. If path does not exist, it generates a random key and
+// writes it to a new file, which only its owner may read. If several goroutines or processes make the first call
+// concurrently, all get the same key. The file is never overwritten. Do not lose it: without it the memory cannot be read.
 //
-// The error is an [*Error] if the file does not have exactly 32 bytes, or cannot be read or made.
+// The error is an [*Error] if the file does not have exactly 32 bytes, or cannot be read or created.
 func KeyFromFile(path string) (EncryptionKey, error) {
 	in, err := newText("path", path)
 	if err != nil {
@@ -106,24 +106,24 @@ func KeyFromFile(path string) (EncryptionKey, error) {
 	return EncryptionKey(C.GoString(key)), nil
 }
 
-// newMemory is the memory with a number of its own.
+// newMemory makes a memory for a number of the library.
 func newMemory(number C.uint64_t, shared shared) *Memory {
 	memory := &Memory{number: number, shared: shared}
 	memory.close = sync.OnceFunc(func() { closeMemory(number) })
-	// For a memory that nobody closed.
+	// Closes a memory that the application did not close.
 	runtime.AddCleanup(memory, closeMemory, number)
 	return memory
 }
 
-// It does not queue behind changes: closing waits for no other writer, and a cleanup must not hold up others.
+// closeMemory does not queue behind changes: closing waits for no writer, and a cleanup must not block other cleanups.
 func closeMemory(number C.uint64_t) {
 	brief.acquire(context.Background())
 	defer brief.release()
 	C.memdir_close(number)
 }
 
-// Close closes the memory. Calls that run in other goroutines go on to their end, and later ones fail. Closing it again
-// does nothing. The error is always nil.
+// Close closes the memory. Running calls finish, and later ones fail. Closing it again does nothing. The error is always
+// nil.
 func (m *Memory) Close() error {
 	if m.unopened() == nil {
 		m.close()
@@ -131,7 +131,7 @@ func (m *Memory) Close() error {
 	return nil
 }
 
-// unopened is the error of a memory that no function has opened.
+// unopened returns the error of a memory that was never opened.
 func (m *Memory) unopened() error {
 	if m != nil && m.number != 0 {
 		return nil
@@ -141,9 +141,9 @@ func (m *Memory) unopened() error {
 
 // Execute executes one tool call: input is the "input" of the tool_use, as the model sent it.
 //
-// A model's mistake is a reply with IsError. So are a broken store, a failed hook and a done context; the reply's Cause
-// then has the details for you. A call that has not begun to write when the context is done changes nothing, and its
-// reply says so. A call that has begun goes on to its end.
+// A model's mistake is a reply with IsError. So are a broken store, a failed hook and a done context; the reply's Cause then
+// has the details for you. A call that has not begun to write when the context is done changes nothing, and its reply says
+// so. A call that has begun to write runs to its end.
 func (m *Memory) Execute(ctx context.Context, input json.RawMessage) Reply {
 	in, err := newText("input", string(input))
 	if err != nil {
@@ -168,17 +168,17 @@ func (m *Memory) Execute(ctx context.Context, input json.RawMessage) Reply {
 	return reply
 }
 
-// A NUL byte is no JSON, and no text of C's can hold it. What takes its place is no JSON, either.
+// JSON and C strings cannot contain a NUL byte. Its replacement is not valid JSON, either.
 const invalidInput = "\x01"
 
-// Clear deletes everything below /memories. The model cannot ask for it, and no policy applies. With a history, all contents
-// stay in the history; [Memory.Erase] removes it, too.
+// Clear deletes everything below /memories. The model cannot call it, and no policy applies. With a history, the history
+// keeps all contents; [Memory.Erase] removes the history, too.
 func (m *Memory) Clear(ctx context.Context) error {
 	return m.call(ctx, "clear", nil, nil)
 }
 
-// Expire removes the files that nobody used for so long, and returns them in the order of their paths. With dryRun it only
-// returns them. It needs the option RecordAccess or ExpireAfter. The model cannot ask for it.
+// Expire removes the files that were not used for olderThan, and returns them in the order of their paths. With dryRun it
+// only returns them. It needs the option RecordAccess or ExpireAfter. The model cannot call it.
 func (m *Memory) Expire(ctx context.Context, olderThan time.Duration, dryRun bool) ([]Expired, error) {
 	var expired []Expired
 	arguments := map[string]any{"older_than": olderThan.Seconds(), "dry_run": dryRun}
@@ -191,7 +191,7 @@ func LibraryVersion() string {
 	return C.GoString(C.memdir_version())
 }
 
-// call does an operation that is no tool call, and decodes its result.
+// call executes an operation other than a tool call, and decodes its result.
 func (m *Memory) call(ctx context.Context, operation string, arguments, result any) error {
 	if err := m.unopened(); err != nil {
 		return err
@@ -199,7 +199,8 @@ func (m *Memory) call(ctx context.Context, operation string, arguments, result a
 	return m.callWith(ctx, m.isOwn, operation, arguments, result)
 }
 
-// callWith is call for an operation with other stores beside the memory's. isOwn says whether any of them is the program's own.
+// callWith is call for an operation that uses other stores beside the memory's. isOwn says whether any of them is the
+// application's own.
 func (m *Memory) callWith(ctx context.Context, isOwn bool, operation string, arguments, result any) error {
 	given, err := marshal(arguments, KindUsage)
 	if err != nil {
@@ -233,7 +234,7 @@ func (m *Memory) callWith(ctx context.Context, isOwn bool, operation string, arg
 	return json.Unmarshal([]byte(text), result)
 }
 
-// text is a text that C reads.
+// text is a C string for the library.
 type text struct{ c *C.char }
 
 func newText(name, value string) (text, error) {
@@ -247,14 +248,13 @@ func newText(name, value string) (text, error) {
 
 func (t text) free() { C.free(unsafe.Pointer(t.c)) }
 
-// taken is a text that the library made, which is freed.
+// taken copies and frees a text that the library made.
 func taken(made *C.char) string {
 	defer C.memdir_free(made)
 	return C.GoString(made)
 }
 
-// failure is the error that the library told of, if any.
-// failure is the error that the library told of, if any.
+// failure decodes the error of the library; nil if there is none.
 func failure(made *C.char) error {
 	if made == nil {
 		return nil

@@ -1,6 +1,6 @@
 package memdir
 
-// What is Go's own: contexts, hooks, options, errors, many goroutines.
+// Go's own parts: contexts, hooks, options, errors, many goroutines.
 
 import (
 	"bytes"
@@ -313,7 +313,7 @@ func TestAFileThatHoldsNoKeyIsAnErrorAndStays(t *testing.T) {
 	}
 }
 
-// What nobody should send: see tests/hostile.
+// See tests/hostile.
 func TestHostileInputsAreAnswered(t *testing.T) {
 	table, err := os.ReadFile(filepath.Join(root(t), "tests/hostile/inputs.json"))
 	if err != nil {

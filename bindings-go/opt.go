@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Opt is an option that is set, or set to none, or left at its default.
+// Opt is an option that is set, or set to no value, or left at its default.
 type Opt[T any] struct {
 	value T
 	state uint8
@@ -22,7 +22,7 @@ const (
 // Of sets an option.
 func Of[T any](value T) Opt[T] { return Opt[T]{value: value, state: set} }
 
-// None sets an option to none: there is no limit then.
+// None sets an option to no value, so there is no limit.
 func None[T any]() Opt[T] { return Opt[T]{state: none} }
 
 // IsZero reports whether the option is left at its default.
@@ -39,7 +39,7 @@ func (o Opt[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(o.value)
 }
 
-// UnmarshalJSON reads what [Opt.MarshalJSON] writes, such as a program's configuration: null is none.
+// UnmarshalJSON reads the format that [Opt.MarshalJSON] writes, for example in a configuration file: null is None.
 func (o *Opt[T]) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		*o = None[T]()
@@ -59,14 +59,14 @@ func (o *Opt[T]) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// EncryptionKey is the key of an encrypted store: "hex:…" or "base64:…" for 32 bytes, or else a passphrase. It is not
-// shown by fmt.
+// EncryptionKey is the key of an encrypted store: "hex:…" or "base64:…" for 32 bytes, or else a passphrase. fmt does not
+// print it.
 type EncryptionKey string
 
 func (EncryptionKey) String() string { return "[key]" }
 
-// GoString is what %#v shows.
+// GoString returns the text for %#v.
 func (EncryptionKey) GoString() string { return "[key]" }
 
-// MarshalText is what JSON, and with it slog, shows. The library is given the key in another way.
+// MarshalText returns the text for JSON, and so for slog. The library gets the key in another way.
 func (EncryptionKey) MarshalText() ([]byte, error) { return []byte("[key]"), nil }

@@ -1,6 +1,6 @@
 package memdir
 
-// Stores of the program's own: what they return, how they fail, and calls that end although a store does not answer.
+// Stores of the application: their results, their failures, and calls that end even if a store does not answer.
 
 import (
 	"bytes"
@@ -20,13 +20,13 @@ import (
 	"time"
 )
 
-// newOwnStore makes one. The external tests set it: a package that implements Store imports this one.
+// newOwnStore makes a store. The external tests set it, because a package that implements Store imports this one.
 var newOwnStore func() Store
 
-// SetOwnStore is for them.
+// SetOwnStore sets newOwnStore for the external tests.
 func SetOwnStore(make func() Store) { newOwnStore = make }
 
-// interposed is a store whose every method goes through on.
+// interposed is a store that calls on for every method.
 type interposed struct {
 	Store
 	on func(ctx context.Context, method string, work func() error) error
@@ -58,7 +58,7 @@ func (s *interposed) Rename(ctx context.Context, from, to string) error {
 	return s.on(ctx, "Rename", func() error { return s.Store.Rename(ctx, from, to) })
 }
 
-// through is a memory on a store that goes through on, once a file is there.
+// through opens a memory on a store that goes through on, once the store has a file.
 func through(t *testing.T, options MemoryOptions, on func(ctx context.Context, method string, work func() error) error) (*Memory, Store) {
 	t.Helper()
 	store := &interposed{Store: newOwnStore(), on: func(_ context.Context, _ string, work func() error) error { return work() }}
@@ -70,7 +70,7 @@ func through(t *testing.T, options MemoryOptions, on func(ctx context.Context, m
 	return memory, store.Store
 }
 
-// commandOf is a command that calls a method of the store.
+// commandOf is a command that calls each method of the store.
 var commandOf = map[string]string{
 	"Read":   view,
 	"List":   `{"command": "view", "path": "/memories"}`,
@@ -112,7 +112,7 @@ func TestAStoreKeepsBytes(t *testing.T) {
 	}
 }
 
-// Also through a history, encryption and mounts.
+// memoriesOn opens memories on the store: directly, and through a history, encryption and mounts.
 func memoriesOn(t *testing.T, store Store) map[string]*Memory {
 	mounted, err := OpenMounts([]Mount{{Path: "/memories", Store: store}}, MemoryOptions{})
 	if err != nil {
@@ -237,7 +237,7 @@ func TestAPanicOfAStoreIsAnError(t *testing.T) {
 			}
 		}
 	}
-	// An error whose own method panics, and a store that is nil.
+	// Cover an error whose own method panics, and a nil store.
 	memory, _ := through(t, MemoryOptions{}, func(context.Context, string, func() error) error { return (*fs.PathError)(nil) })
 	if reply := execute(memory, view); reply.Kind != ErrorUnavailable || reply.Cause == nil {
 		t.Errorf("%+v", reply)
@@ -255,7 +255,7 @@ const (
 func TestACancelledCallDoesNotWaitForAStore(t *testing.T) {
 	for method, text := range map[string]string{
 		"Read": cancelledText, "List": cancelledText, "Write": unknownText,
-		// It was given no new content.
+		// It got no new content.
 		"Update": cancelledText,
 		"Rename": unknownText, "Delete": unknownText,
 	} {
@@ -342,7 +342,7 @@ func TestAnUpdateThatHasItsNewContentMayBeMade(t *testing.T) {
 	}
 }
 
-// editing is a store that does something when it was given the new content, and when the update is made.
+// editing is a store that calls functions after it got the new content, and after the update is made.
 type editing struct {
 	Store
 	first func()
@@ -484,7 +484,7 @@ func TestAStepThatHasToBeMadeIsNotWaitedForForEver(t *testing.T) {
 	}()
 	inStore := <-asked
 	cancel()
-	// What was moved is put back, as the original cannot be removed.
+	// The moved file is moved back, because the original cannot be removed.
 	if reply := <-replies; !strings.Contains(reply.Text, "Nothing was changed") || !errors.Is(reply.Cause, context.Canceled) {
 		t.Errorf("%+v", reply)
 	}
@@ -611,7 +611,7 @@ func TestAStoreIsReleasedWithItsLastMemory(t *testing.T) {
 	}
 }
 
-// overwriting breaks a rule.
+// overwriting breaks a rule of the contract.
 type overwriting struct{ Store }
 
 func (s overwriting) Write(ctx context.Context, path string, content []byte, _ bool) error {
@@ -738,7 +738,7 @@ func TestOptionalMethodsAreCalledIfTheyAreThere(t *testing.T) {
 			t.Error(method)
 		}
 	}
-	// A memory without accesses does not take the options that need them.
+	// A memory on a store without access times rejects the options that need them.
 	plain := &interposed{Store: newOwnStore()}
 	_, err := OpenStore(plain, MemoryOptions{RecordAccess: true})
 	if failed := new(Error); !errors.As(err, &failed) || failed.Option != "record_access" {
@@ -746,7 +746,7 @@ func TestOptionalMethodsAreCalledIfTheyAreThere(t *testing.T) {
 	}
 }
 
-// listing lists what it is told to.
+// listing lists the given entries.
 type listing struct {
 	Store
 	entries []Entry
@@ -764,7 +764,7 @@ func TestWhatAStoreListsIsLookedAt(t *testing.T) {
 		{Entry{Path: "/memories/a", Size: &size}, 1, false},
 		{Entry{Path: "/memories/a", Size: &size, Modified: time.Now(), Accessed: time.Now()}, 1, false},
 		{Entry{Path: "/memories/a"}, 1, false},
-		// No command can name them.
+		// No command can name these paths.
 		{Entry{Path: "/memories/\xff", Size: &size}, 0, false},
 		{Entry{Path: "/memories/a\x00b", Size: &size}, 0, false},
 		{Entry{Path: "/memories/..", Size: &size}, 0, false},

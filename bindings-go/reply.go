@@ -1,6 +1,6 @@
 package memdir
 
-// What a call answers, and how it fails.
+// The answer of a call, and its errors.
 
 // #include "library.h"
 import "C"
@@ -14,11 +14,11 @@ import (
 type Reply struct {
 	// Text is the content of the tool_result; empty if it is an image.
 	Text string
-	// Image is the image to be shown in place of the text; nil if the reply is text.
+	// Image is the image to show instead of the text; nil if the reply is text.
 	Image *Image
 	// IsError is the is_error of the tool_result.
 	IsError bool
-	// Kind is what kind of error it is; empty if there is none.
+	// Kind is the kind of error; empty if there is no error.
 	Kind ErrorKind
 	// Cause is the error, if the store itself or a hook failed, or the context was done. It is for your log, and never for
 	// the model.
@@ -33,53 +33,53 @@ type Image struct {
 	Data string
 }
 
-// Kind says what an [Error] is about.
+// Kind is the subject of an [Error].
 type Kind string
 
 const (
-	// KindConfig is about the address or an option.
+	// KindConfig concerns the address or an option.
 	KindConfig Kind = "config"
-	// KindStore is about the store: a broken disk, a server that is gone.
+	// KindStore concerns the store, such as a broken disk or a lost connection.
 	KindStore Kind = "store"
 	// KindCancelled is a call whose context was done before it began to write. Nothing was changed.
 	KindCancelled Kind = "cancelled"
-	// KindRefused is what a policy refused.
+	// KindRefused is a refused call: a policy forbids it, or it is not possible, for example because the path does not exist.
 	KindRefused Kind = "refused"
 	// KindHook is an error of your own hook.
 	KindHook Kind = "hook"
-	// KindHistory is about the history: the memory has none, a version is not known, files were changed since.
+	// KindHistory concerns the history: the memory has none, a version does not exist, or files were changed since.
 	KindHistory Kind = "history"
-	// KindCopy is a copy whose destination holds something else, or that was stopped.
+	// KindCopy is a copy that was stopped, or whose destination holds something else.
 	KindCopy Kind = "copy"
-	// KindUsage is a memory that is closed, or was never opened.
+	// KindUsage is a call of a memory that is closed, or was never opened.
 	KindUsage Kind = "usage"
 	// KindInternal is a fault of memdir.
 	KindInternal Kind = "internal"
 )
 
-// Error is why a call failed. It is for you, and never for the model.
+// Error is the reason why a call failed. It is for you, and never for the model.
 type Error struct {
 	Kind    Kind   `json:"kind"`
 	Message string `json:"message"`
-	// ReplyKind is the kind that the reply to a model has that ended with this error; empty if it is not about a command.
+	// ReplyKind is the kind of the reply that the model got for this error; empty if the error does not concern a command.
 	ReplyKind ErrorKind `json:"reply_kind"`
-	// Option is the option that is wrong, under its common name, such as "max_files".
+	// Option is the wrong option, under its name in all languages, such as "max_files".
 	Option string `json:"option"`
 	// HistoryKind is the case of a KindHistory.
 	HistoryKind HistoryKind `json:"history_kind"`
-	// Paths are the files in question, such as those of a HistoryConflict or of a KindCopy.
+	// Paths are the affected files, such as those of a HistoryConflict or of a KindCopy.
 	Paths []string `json:"paths"`
-	// Conflicts are for each path of a HistoryConflict the later change, its actor and its time.
+	// Conflicts name the later change of each path of a HistoryConflict, with its actor and its time.
 	Conflicts []Conflict `json:"conflicts"`
 
 	cause error
-	// The number of the error of a store of the program's own, which is the cause; 0 if it is none.
+	// The number of the error of the application's store that is the cause; 0 if there is none.
 	own uint64
-	// Whether such a store had not answered when the call was cancelled.
+	// True if such a store had not answered when the call was cancelled.
 	givenUp bool
 }
 
-// HistoryKind is the case of a call about the history that failed. Nothing was changed, unless it is HistoryPartly.
+// HistoryKind is the case of a KindHistory error. Nothing was changed, unless it is HistoryPartly.
 type HistoryKind string
 
 const (
@@ -91,13 +91,13 @@ const (
 	HistoryNoID HistoryKind = "no_id"
 	// HistoryPath is a text that is not a path below /memories.
 	HistoryPath HistoryKind = "path"
-	// HistoryUnknown is a version or change that is not there, or was removed because of a limit.
+	// HistoryUnknown is a version or change that does not exist, or was removed because of a limit.
 	HistoryUnknown HistoryKind = "unknown"
 	// HistoryAmbiguous is a part of an id that several versions or changes have.
 	HistoryAmbiguous HistoryKind = "ambiguous"
 	// HistoryNoContent is a version that is a deletion.
 	HistoryNoContent HistoryKind = "no_content"
-	// HistoryNoFile is a path where no file is.
+	// HistoryNoFile is a path without a file.
 	HistoryNoFile HistoryKind = "no_file"
 	// HistoryNotText is a file that is not UTF-8, so it has no lines.
 	HistoryNotText HistoryKind = "not_text"
@@ -105,11 +105,11 @@ const (
 	HistoryRedacted HistoryKind = "redacted"
 	// HistoryDamaged is a content that cannot be computed, because records are damaged or missing.
 	HistoryDamaged HistoryKind = "damaged"
-	// HistoryConflict is about files that were changed since, or what is in the way.
+	// HistoryConflict is a conflict with later changes or with an existing file.
 	HistoryConflict HistoryKind = "conflict"
-	// HistoryTrimmed is about a file whose earlier state was removed because of a limit.
+	// HistoryTrimmed is a file whose earlier state was removed because of a limit.
 	HistoryTrimmed HistoryKind = "trimmed"
-	// HistoryIsCurrent is about a content that a file holds now.
+	// HistoryIsCurrent is a content that a file has now.
 	HistoryIsCurrent HistoryKind = "is_current"
 	// HistoryPartly is a store that failed after some of the files were written.
 	HistoryPartly HistoryKind = "partly"

@@ -1,8 +1,8 @@
 package memdir
 
-// How many calls are in the library at one time. A call of cgo's holds a thread of the system until it returns, so without a
-// bound a thousand goroutines that wait for a lock would hold a thousand threads. Hooks run in Go: a call holds no place while
-// its hook runs, so hooks can use the memory again however few places there are.
+// The limit of concurrent calls in the library. A call through cgo holds a system thread until it returns. Without a limit, a
+// thousand goroutines that wait for a lock would hold a thousand threads. Hooks run in Go: a call gives its slot up while its
+// hook runs, so hooks can use the memory even if there are few slots.
 
 import (
 	"bytes"
@@ -13,30 +13,31 @@ import (
 	"sync"
 )
 
-// DefaultMaxCalls is how many views, and how many changes, are executed at one time unless [SetMaxCalls] sets another number.
+// DefaultMaxCalls is the number of views, and of changes, that are executed concurrently unless [SetMaxCalls] sets another
+// number.
 const DefaultMaxCalls = 64
 
-// places are those of the calls that may be executed at one time on some memories. A change may have to wait for another writer, so
-// views have places of their own.
+// places are the slots for concurrent calls on some memories. A change may have to wait for another writer, so views have slots
+// of their own.
 type places struct{ viewing, changing *semaphore }
 
 func newPlaces(n int) *places { return &places{newSemaphore(n), newSemaphore(n)} }
 
 var (
-	// The places of all memories but those on stores of the program's own. Such a store may call another memory, whose
-	// calls must not wait for those that wait for the store.
+	// The slots of all memories except those on stores of the application. Such a store may call another memory, whose calls must
+	// not wait for those that wait for the store.
 	forAll = newPlaces(DefaultMaxCalls)
-	// Calls that wait for no other one, such as those that only read the JSON of an input.
+	// Calls that do not wait for others, such as those that only read the JSON of an input.
 	brief = newSemaphore(runtime.NumCPU())
 )
 
-// SetMaxCalls sets how many views of this process, and how many changes, may be executed at one time, on all memories
-// together. Each holds a thread of the system. Further calls wait in Go for their turn, in the order in which they were made,
-// and stop waiting if their context is done. It returns the number that was set before. If n is less than 1, it changes nothing.
+// SetMaxCalls sets how many views of this process, and how many changes, may run concurrently, on all memories together. Each
+// holds a system thread. Further calls wait in Go for their turn, in the order in which they were made, and stop waiting if their
+// context is done. It returns the previous number. If n is less than 1, it changes nothing.
 //
-// A memory on a [Store] of your own has as many places for itself: the number that is set when it is opened.
+// A memory on a [Store] of your own has its own slots: the number that is set when the memory is opened.
 //
-// Calls that run go on to their end, so after a smaller number it takes until then for fewer to run.
+// Running calls finish, so a smaller number takes effect only then.
 func SetMaxCalls(n int) int {
 	if n < 1 {
 		return forAll.changing.limit()
@@ -45,7 +46,7 @@ func SetMaxCalls(n int) int {
 	return forAll.changing.resize(n)
 }
 
-// viewOperations change nothing.
+// viewOperations are the operations that change nothing.
 var viewOperations = map[string]bool{
 	"read": true, "read_shown": true, "list": true, "exists": true, "grep": true, "find_sensitive": true, "stats": true, "index": true,
 	"watch": true, "changes": true, "check": true, "history": true, "grep_history": true, "files_at": true, "read_at": true,
@@ -67,8 +68,8 @@ func (p *places) ofOperation(operation string) *semaphore {
 	return p.changing
 }
 
-// of is the semaphore of a command. Anything that is not clearly a view counts as a change; the choice
-// affects nothing but the waiting.
+// of returns the semaphore for a command. Anything that is not clearly a view counts as a change. The choice affects only the
+// waiting.
 func (p *places) of(input json.RawMessage) *semaphore {
 	if isView(json.NewDecoder(bytes.NewReader(input)), 2) {
 		return p.viewing
@@ -76,8 +77,8 @@ func (p *places) of(input json.RawMessage) *semaphore {
 	return p.changing
 }
 
-// isView reads an object up to its "command": the input of a tool_use, or the whole of it, which has the input within. A
-// large text that comes before is skipped.
+// isView reads an object up to its "command". The object is the input of a tool_use, or the whole block, which contains the
+// input. A large text before the command is skipped.
 func isView(decoder *json.Decoder, depth int) bool {
 	if begin, err := decoder.Token(); err != nil || begin != json.Delim('{') || depth == 0 {
 		return false
@@ -102,18 +103,18 @@ func isView(decoder *json.Decoder, depth int) bool {
 	return false
 }
 
-// semaphore lets a number of calls run at one time, and the others wait in their order.
+// semaphore limits the number of concurrent calls. The others wait in their order.
 type semaphore struct {
 	mutex   sync.Mutex
 	size    int
 	running int
-	// Channels that are closed when their call may run.
+	// Channels, each of which is closed when its call may run.
 	waiting list.List
 }
 
 func newSemaphore(size int) *semaphore { return &semaphore{size: size} }
 
-// acquire waits until the call may run; false if the context is done before. After true, release ends the call.
+// acquire waits until the call may run. It returns false if the context is done before. After true, release ends the call.
 func (s *semaphore) acquire(ctx context.Context) bool {
 	s.mutex.Lock()
 	if s.running < s.size && s.waiting.Len() == 0 {
@@ -133,7 +134,7 @@ func (s *semaphore) acquire(ctx context.Context) bool {
 	defer s.mutex.Unlock()
 	select {
 	case <-ready:
-		// It was let in at the same moment.
+		// The call was admitted at the same moment.
 		return true
 	default:
 		s.waiting.Remove(place)
@@ -148,7 +149,7 @@ func (s *semaphore) release() {
 	s.letIn()
 }
 
-// resize returns the size that was set before.
+// resize sets the size and returns the previous one.
 func (s *semaphore) resize(size int) int {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -164,7 +165,7 @@ func (s *semaphore) limit() int {
 	return s.size
 }
 
-// letIn lets those run for whom there is room; the caller has the lock.
+// letIn admits the waiting calls for which there are slots. The caller holds the lock.
 func (s *semaphore) letIn() {
 	for s.running < s.size && s.waiting.Len() > 0 {
 		ready := s.waiting.Remove(s.waiting.Front()).(chan struct{})

@@ -1,6 +1,6 @@
 package memdir
 
-// Many calls at one time hold few threads, and none of them waits for another one in vain.
+// Many concurrent calls hold few threads, and no call deadlocks with another one.
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// eventually waits for a condition, and fails after minutes.
+// eventually waits for a condition, and fails after some minutes.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for until := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(time.Millisecond) {
@@ -35,7 +35,7 @@ func (s *semaphore) counts() (running, waiting int) {
 	return s.running, s.waiting.Len()
 }
 
-// threads are those that this process has now.
+// threads returns the number of threads of this process.
 func threads(t *testing.T) int {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")
@@ -47,7 +47,7 @@ func threads(t *testing.T) int {
 	return must[int](t)(strconv.Atoi(strings.TrimSpace(count)))
 }
 
-// locked is the directory of a memory, which this test has locked as another writer would.
+// locked returns the directory of a memory, which this test has locked like another writer.
 func locked(t *testing.T) (directory string, unlock func()) {
 	t.Helper()
 	directory = t.TempDir()
@@ -60,7 +60,7 @@ func locked(t *testing.T) (directory string, unlock func()) {
 	return directory, unlock
 }
 
-// goIn calls work in a goroutine that the group waits for.
+// goIn calls work in a goroutine that belongs to the group.
 func goIn(group *sync.WaitGroup, work func()) {
 	group.Add(1)
 	go func() {
@@ -85,7 +85,7 @@ func TestAThousandCallsThatWaitForALockHoldFewThreads(t *testing.T) {
 	var all sync.WaitGroup
 	var gone atomic.Int64
 	for n := range calls {
-		// The first half has a context that ends.
+		// The context of the first half is cancelled.
 		ctx := some
 		if n >= calls/2 {
 			ctx = context.Background()
@@ -113,7 +113,7 @@ func TestAThousandCallsThatWaitForALockHoldFewThreads(t *testing.T) {
 	if text := must[string](t)(memory.Read(context.Background(), "/memories/plain.md")); text != "one\n" {
 		t.Error(text)
 	}
-	// Who waits for a place is told at once that the context is done, as is who waits for the lock.
+	// Calls that wait for a slot end at once when the context is done, like those that wait for the lock.
 	cancel()
 	eventually(t, "all calls end whose context is done", func() bool { return gone.Load() == calls/2 })
 	if now := threads(t); now > before+DefaultMaxCalls+16 {
@@ -150,7 +150,7 @@ func TestAnOperationThatWaitsForItsTurnEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A hook holds no place, so what it does with the memory cannot wait for a place that its own call has.
+// A hook holds no slot, so its calls on the memory cannot wait for the slot of its own call.
 func TestAThousandCallsWhoseHooksUseTheMemoryNeedOnePlace(t *testing.T) {
 	defer SetMaxCalls(SetMaxCalls(1))
 	var memory *Memory
@@ -168,7 +168,7 @@ func TestAThousandCallsWhoseHooksUseTheMemoryNeedOnePlace(t *testing.T) {
 	}
 	memory = open(t, "memory:", MemoryOptions{
 		Before: func(ctx context.Context, command Command, _ *HookCall) (Decision, error) {
-			// Each waits for all the others: they are all in their hooks at one time.
+			// Each hook waits for all the others, so they all run concurrently.
 			if here.Add(1) == calls {
 				close(all)
 			}
@@ -218,7 +218,7 @@ func TestManyWatchesHoldNoThread(t *testing.T) {
 		})
 	}
 	eventually(t, "all watches have told", func() bool {
-		// One that begins after a change tells the next one.
+		// A watch that begins after a change reports the next one.
 		execute(memory, create)
 		execute(memory, `{"command": "delete", "path": "/memories/a.md"}`)
 		return told.Load() >= watches
@@ -271,7 +271,7 @@ func TestTheNumberOfCallsCanBeChangedWhileTheyWait(t *testing.T) {
 	}
 }
 
-// Whatever is given up and given back: never do more run than may, and none is forgotten.
+// With random cancellations, no more than the limit run concurrently, and no waiting call is forgotten.
 func TestASemaphoreUnderManyHands(t *testing.T) {
 	limit := newSemaphore(3)
 	var running, most atomic.Int64

@@ -1,7 +1,7 @@
 package memdir
 
-// How the library asks a store of the program's own: each request is answered in a goroutine of its own, so that a call whose context
-// is done need not wait for it.
+// How the library calls a store of the application. Each request is answered in its own goroutine, so a call whose context is
+// done does not wait for it.
 
 /*
 #include "library.h"
@@ -24,18 +24,18 @@ import (
 	"unsafe"
 )
 
-// servedStores are the stores and factories that the library knows, by the numbers that it knows them by.
+// servedStores are the stores and factories that the library knows, by their numbers in the library.
 var (
 	servedStores sync.Map
 	lastServed   atomic.Uint64
 )
 
-// servedStore is a store that the library asks, or a factory of stores.
+// servedStore is a store that the library calls, or a factory of stores.
 type servedStore struct {
 	number  uint64
 	store   Store
 	factory func() (Store, error)
-	// The call that opens a memory on it: those have no number.
+	// The call that opens a memory on it. Such a call has no number.
 	opening atomic.Pointer[call]
 }
 
@@ -62,7 +62,7 @@ func memdirGoServe(store, request C.uint64_t, asked *C.memdir_go_text, content *
 	go serve(uint64(store), &servedRequest{number: request}, question, given)
 }
 
-// asked is what the library asks, as it writes it.
+// asked is a request of the library, as the library writes it.
 type asked struct {
 	Operation string    `json:"operation"`
 	Path      string    `json:"path"`
@@ -79,7 +79,7 @@ type asked struct {
 type servedRequest struct {
 	number C.uint64_t
 	mutex  sync.Mutex
-	// What the library lends for an edit is its own again.
+	// True once the request is answered. The library may then free the memory that it lent for an edit.
 	isAnswered bool
 }
 
@@ -93,7 +93,7 @@ func serve(store uint64, request *servedRequest, written, content []byte) {
 	found, _ := servedStores.Load(store)
 	served, _ := found.(*servedStore)
 	if served == nil {
-		// The library has released it, and does not wait for an answer.
+		// The library has released the store, and does not wait for an answer.
 		request.answer(map[string]any{"errno": "ECANCELED"}, nil)
 		return
 	}
@@ -103,7 +103,7 @@ func serve(store uint64, request *servedRequest, written, content []byte) {
 		ctx = context.WithoutCancel(ctx)
 	}
 	if ctx.Err() != nil {
-		// Nothing was begun, so it is certain that nothing was changed.
+		// Nothing has begun, so it is certain that nothing was changed.
 		C.memdir_cancel(C.uint64_t(asked.Call))
 		request.answer(map[string]any{"errno": "ECANCELED"}, nil)
 		return
@@ -111,19 +111,19 @@ func serve(store uint64, request *servedRequest, written, content []byte) {
 	var result any
 	var returned []byte
 	err := error(&PanicError{})
-	// Also if the store calls runtime.Goexit, as a test does that fails.
+	// Deferred, because the store may call runtime.Goexit, as a failing test does.
 	defer func() { request.finish(ctx, call, &asked, result, returned, err) }()
 	result, returned, err = served.ask(ctx, &asked, content, request.edit)
 }
 
-// finish answers with what a method returned.
+// finish answers a request with the result of a method.
 func (r *servedRequest) finish(ctx context.Context, call *call, asked *asked, result any, content []byte, err error) {
 	if err == nil {
 		r.answer(result, content)
 		return
 	}
 	if ctx.Err() != nil {
-		// The library may not have heard of it: the store was told first.
+		// The store may have noticed the cancellation before the library.
 		C.memdir_cancel(C.uint64_t(asked.Call))
 	}
 	if name := conditionOf(err); name != "" {
@@ -133,7 +133,7 @@ func (r *servedRequest) finish(ctx context.Context, call *call, asked *asked, re
 	r.answer(map[string]any{"failed": shown(err), "number": call.keep(err)}, nil)
 }
 
-// callOf is the call that a request is made for.
+// callOf returns the call that a request belongs to.
 func (s *servedStore) callOf(asked *asked) *call {
 	if found, is := calls.Load(asked.Call); is {
 		return found.(*call)
@@ -144,7 +144,7 @@ func (s *servedStore) callOf(asked *asked) *call {
 	return &call{ctx: context.Background()}
 }
 
-// ask calls the method of the store. What panics is an error.
+// ask calls the method of the store. A panic becomes an error.
 func (s *servedStore) ask(ctx context.Context, asked *asked, content []byte, edit Edit) (result any, returned []byte, err error) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -204,7 +204,7 @@ func (s *servedStore) called(ctx context.Context, asked *asked, content []byte, 
 	return nil, nil, fmt.Errorf("there is no operation %q of a store", asked.Operation)
 }
 
-// about is what the library asks once of a store.
+// about describes a store. The library reads it once.
 func about(store Store) any {
 	methods := []string{}
 	has := func(name string, is bool) {
@@ -236,7 +236,7 @@ type listedEntry struct {
 func listed(entries []Entry) []listedEntry {
 	listed := make([]listedEntry, 0, len(entries))
 	for _, entry := range entries {
-		// No path of a memory is anything else, and JSON would make another name of it.
+		// Paths of a memory are always valid UTF-8, and JSON would turn this one into another name.
 		if utf8.ValidString(entry.Path) {
 			listed = append(listed, listedEntry{entry.Path, entry.Size, orUnknown(entry.Modified), orUnknown(entry.Accessed)})
 		}
@@ -269,10 +269,10 @@ func (r *servedRequest) edit(content []byte) (edited []byte, write bool) {
 func (r *servedRequest) answer(result any, content []byte) {
 	written, err := json.Marshal(result)
 	if err != nil {
-		// Such as a time in the year 10000.
+		// For example a time in the year 10000 cannot be marshalled.
 		written, _ = json.Marshal(map[string]any{"failed": err.Error()})
 	}
-	// JSON has no NUL byte.
+	// JSON cannot contain a NUL byte.
 	in, _ := newText("result", string(written))
 	defer in.free()
 	r.mutex.Lock()
@@ -281,15 +281,15 @@ func (r *servedRequest) answer(result any, content []byte) {
 	C.memdir_answer(r.number, in.c, (*C.uint8_t)(unsafe.SliceData(content)), C.size_t(len(content)))
 }
 
-// conditions are those that have a name of their own in package syscall.
+// conditions are the conditions with a named constant in package syscall.
 var conditions = map[syscall.Errno]string{
 	syscall.EISDIR: "EISDIR", syscall.ENOTDIR: "ENOTDIR", syscall.EINVAL: "EINVAL", syscall.ENAMETOOLONG: "ENAMETOOLONG",
 	syscall.EROFS: "EROFS", syscall.ENOSPC: "ENOSPC", syscall.EDQUOT: "EDQUOT", syscall.ELOOP: "ELOOP",
 }
 
-// conditionOf is the name of a condition in C's errno.h; empty if the store is broken.
+// conditionOf returns the name of a condition in C's errno.h; empty if the store is broken.
 func conditionOf(err error) (name string) {
-	// Methods of an error may panic as well. It is a broken store then.
+	// Methods of an error may panic, too. The store is then broken.
 	defer func() {
 		if recover() != nil {
 			name = ""
@@ -310,5 +310,5 @@ func conditionOf(err error) (name string) {
 	return ""
 }
 
-// shown is a value for a log. fmt catches a panic of its methods.
+// shown formats a value for a log. fmt catches a panic of the value's methods.
 func shown(value any) string { return fmt.Sprint(value) }

@@ -1,12 +1,12 @@
 package memdir
 
-// What a memory holds: sensitive text, and how much it is; and how everything of it is removed.
+// The contents of a memory as a whole: sensitive text in it, its size, and erasing it.
 
 import "context"
 
 // FindSensitive finds sensitive text in names and lines at a path and below it, with the built-in rules and those of
-// SensitiveRules. The text itself is not returned. Whether commands may write such text does not matter here. An empty path
-// is everything; a limit of 0 or less is 100.
+// SensitiveRules. The text itself is not returned. The option SensitiveText has no effect here. An empty path is everything;
+// a limit of 0 or less is 100.
 func (m *Memory) FindSensitive(ctx context.Context, path string, limit int) ([]SensitiveMatch, error) {
 	arguments := map[string]any{"path": orNull(path)}
 	if limit > 0 {
@@ -24,12 +24,12 @@ func (m *Memory) Stats(ctx context.Context) (Stats, error) {
 	return stats, err
 }
 
-// Erase removes everything for good: files, directories, the whole history, and what killed processes left. The model cannot
-// ask for it, and no policy applies. It works whether or not the memory has a history, is not recorded, and cannot be undone.
-// With dryRun it only counts. Mounted stores that are read-only stay as they are.
+// Erase removes everything for good: files, directories, the whole history, and the leftovers of killed processes. The model
+// cannot call it, and no policy applies. It works with and without a history, is not recorded, and cannot be undone. With
+// dryRun it only counts. Mounted stores that are read-only are not changed.
 //
-// Afterwards the memory goes on as an empty one, also for other processes. If it fails or is killed, a second call does the
-// rest. What memdir cannot reach stays: backups, and what a disk or a server keeps of deleted data.
+// Afterwards the memory is empty and still usable, also for other processes. If the call fails or is killed, a second call
+// removes the rest. Data that memdir cannot reach stays: backups, and deleted data that a disk or a server still keeps.
 func (m *Memory) Erase(ctx context.Context, dryRun bool) (Erased, error) {
 	var erased Erased
 	err := m.call(ctx, "erase", map[string]any{"dry_run": dryRun}, &erased)

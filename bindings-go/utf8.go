@@ -1,6 +1,6 @@
 package memdir
 
-// Text on its way to the library, which reads UTF-8.
+// Encodes text for the library, which reads UTF-8.
 
 import (
 	"encoding/json"
@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// marshal writes options or arguments as JSON. encoding/json would replace bytes that are no UTF-8, and another text would be
-// stored, or another path meant; here they are an error, of this kind, that names the field.
+// marshal writes options or arguments as JSON. encoding/json would replace bytes that are not UTF-8, so a different text
+// would be stored, or a different path used. Here they are an error of this kind, which names the field.
 func marshal(value any, kind Kind) (string, error) {
 	if name, found := notUTF8(reflect.ValueOf(value), ""); found {
 		failed := &Error{Kind: kind, Message: name + " is not valid UTF-8"}
@@ -26,7 +26,7 @@ func marshal(value any, kind Kind) (string, error) {
 	return string(written), nil
 }
 
-// notUTF8 finds a text that is not UTF-8, and the name of the field that has it.
+// notUTF8 finds a text that is not UTF-8, and the name of its field.
 func notUTF8(value reflect.Value, name string) (string, bool) {
 	switch value.Kind() {
 	case reflect.String:

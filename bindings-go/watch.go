@@ -1,6 +1,6 @@
 package memdir
 
-// What is changed in a memory, by whoever changes it.
+// Changes in a memory, by any process.
 
 import (
 	"context"
@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// How long a watch waits until it asks again whether it is time to look at the store. To ask costs next to nothing.
+// The pause before a watch checks again whether it is time to poll the store. The check costs almost nothing.
 const watchPause = 50 * time.Millisecond
 
-// Watch tells what anybody changes at a path and below it: this process, other ones, and what writes to the store directly.
-// An empty path is everything. Nothing needs to be there yet.
+// Watch reports changes at a path and below it by any process, including writes that bypass memdir. An empty path is
+// everything. The path does not have to exist yet.
 //
 //	for change, err := range memory.Watch(ctx, "/memories", 0) {
 //		if err != nil {
@@ -21,12 +21,13 @@ const watchPause = 50 * time.Millisecond
 //		fmt.Println(change.Kind, change.Path)
 //	}
 //
-// The watch begins with the loop and ends with it, at the latest when the context is done; the error is then the context's.
-// Any other error is an [*Error], and ends it as well. While it waits it holds no thread. What this process changes is seen at
-// once. For the rest it looks at
-// the store every so often, in any case less often if a look takes long; 0 is twice a second, and once a second if the store
-// is on another machine. A rename is told as a file that is deleted and one that is written; a directory as its files. What
-// is changed and changed back between two looks is not told.
+// The watch begins and ends with the loop. It also ends when the context is done, with the error of the context, or after
+// any other error, which is an [*Error]. A watch that waits holds no thread.
+//
+// Changes by this process are seen at once. To find other changes, Watch polls the store with the interval every. If a poll
+// takes long, it polls less often. 0 is half a second, and one second if the store is on another machine. A rename is
+// reported as a deleted file and a written file, and a directory as its files. Changes undone between two polls are not
+// reported.
 func (m *Memory) Watch(ctx context.Context, path string, every time.Duration) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		if err := m.watch(ctx, path, every, func(change Change) bool { return yield(change, nil) }); err != nil {
@@ -38,7 +39,7 @@ func (m *Memory) Watch(ctx context.Context, path string, every time.Duration) it
 	}
 }
 
-// watch calls tell with each change, until that returns false.
+// watch calls tell with each change, until tell returns false.
 func (m *Memory) watch(ctx context.Context, path string, every time.Duration, tell func(Change) bool) error {
 	arguments := map[string]any{"path": orNull(path)}
 	if every != 0 {
@@ -48,13 +49,13 @@ func (m *Memory) watch(ctx context.Context, path string, every time.Duration, te
 	if err := m.call(ctx, "watch", arguments, &watch); err != nil {
 		return err
 	}
-	// Also if the context is done.
+	// The watch is closed even if the context is done.
 	defer func() { _ = m.call(context.Background(), "unwatch", map[string]any{"watch": watch}, nil) }()
 	this := map[string]any{"watch": watch}
 	pause := time.NewTimer(0)
 	defer pause.Stop()
 	for {
-		// It waits here and not in the library, where it would hold a thread.
+		// It waits here and not in the library, where waiting would hold a thread.
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 /// Times are texts.
 const TIMES: Times = Times { read: time, rest: Duration::ZERO };
 
-/// An object, or nothing.
+/// Parses an object, or nothing.
 pub(crate) fn parse(json: &str) -> Result<Map<String, Json>, Failure> {
     match serde_json::from_str(json) {
         Ok(Json::Object(fields)) => Ok(fields),
@@ -21,7 +21,7 @@ pub(crate) fn parse(json: &str) -> Result<Map<String, Json>, Failure> {
     }
 }
 
-/// What is null is left out.
+/// Removes the fields that are null.
 pub(crate) fn without_nulls(mut fields: Map<String, Json>) -> Map<String, Json> {
     fields.retain(|_, given| !given.is_null());
     fields
@@ -39,14 +39,14 @@ fn time(given: &Value<'_>) -> Result<SystemTime, &'static str> {
 
 pub(crate) const NO_SPAN: &str = " must be a number of seconds from 0 on";
 
-/// A number of seconds that may be null; none if it is left out.
+/// A number of seconds that may be null; `None` if it is omitted.
 pub(crate) fn optional_span(given: &Arguments<'_>, name: &str) -> Result<Option<Duration>, Error> {
     span(given, name).map_err(|_| {
         wrong(name, format!("{NO_SPAN}, or null"), given.get(name).unwrap_or(Value::Null))
     })
 }
 
-/// A number of seconds; none if it is left out.
+/// A number of seconds; `None` if it is omitted.
 pub(crate) fn span(given: &Arguments<'_>, name: &str) -> Result<Option<Duration>, Error> {
     let Some(given) = given.get(name) else { return Ok(None) };
     #[expect(clippy::cast_precision_loss, reason = "exact for 285 million years")]

@@ -1,4 +1,4 @@
-//! What crosses the border: texts in, texts out, and never a panic.
+//! The values that cross the border: texts in both directions. Panics never cross it.
 #![expect(unsafe_code, reason = "pointers from C")]
 
 use std::ffi::{CStr, CString, c_char};
@@ -7,7 +7,7 @@ use std::slice;
 
 use crate::failure::Failure;
 
-/// A text that the caller lends for the length of a call. Null is `None`.
+/// A text that the caller lends for the duration of a call. Null is `None`.
 ///
 /// # Safety
 /// `text` is null, or points to bytes that end with a NUL byte and do not change during `'a`.
@@ -19,7 +19,7 @@ pub(crate) unsafe fn bytes<'a>(text: *const c_char) -> Option<&'a [u8]> {
     Some(unsafe { CStr::from_ptr(text) }.to_bytes())
 }
 
-/// Bytes that the caller lends for the length of a call. Null is none.
+/// Bytes that the caller lends for the duration of a call. Null is an empty slice.
 ///
 /// # Safety
 /// `start` is null, or points to `length` bytes that do not change during `'a`.
@@ -31,7 +31,8 @@ pub(crate) unsafe fn content<'a>(start: *const u8, length: usize) -> &'a [u8] {
     unsafe { slice::from_raw_parts(start, length) }
 }
 
-/// Where bytes begin that the caller is lent. The address of no bytes is a real one, too: some languages look at every address.
+/// The address of bytes that are lent to the caller. It is a valid address even for no bytes, because some
+/// languages inspect every address.
 pub(crate) fn lent(content: &[u8]) -> *const u8 {
     if content.is_empty() { c"".as_ptr().cast() } else { content.as_ptr() }
 }
@@ -42,9 +43,9 @@ pub(crate) fn utf8<'a>(name: &str, text: Option<&'a [u8]>) -> Result<&'a str, Fa
     std::str::from_utf8(text).map_err(|_| Failure::usage(format!("{name} is not valid UTF-8")))
 }
 
-/// A text that the caller gets, and gives back to [`release`].
+/// A text that the caller gets, and passes to [`release`] later.
 pub(crate) fn text(text: String) -> *mut c_char {
-    // JSON has no NUL byte. Should a text have one, it ends there in C.
+    // JSON contains no NUL byte. If a text has one, the text ends there in C.
     let text = CString::new(text).unwrap_or_else(|error| {
         let end = error.nul_position();
         let mut bytes = error.into_vec();
@@ -57,26 +58,26 @@ pub(crate) fn text(text: String) -> *mut c_char {
 /// Frees a text.
 ///
 /// # Safety
-/// `given` is null, or a pointer that [`text`] returned, which nobody uses any more.
+/// `given` is null, or a pointer that [`text`] returned and that is no longer used.
 pub(crate) unsafe fn release(given: *mut c_char) {
     if !given.is_null() {
-        // SAFETY: `text` made it with `into_raw`, and this is the only use that is left of it.
+        // SAFETY: `text` made it with `into_raw`, and this is its last use.
         drop(unsafe { CString::from_raw(given) });
     }
 }
 
-/// Writes a value to where the caller wants it, if it wants it.
+/// Writes a value to the caller's place, if there is one.
 ///
 /// # Safety
 /// `place` is null, or points to memory for a value of this type.
 pub(crate) unsafe fn put<T>(place: *mut T, value: T) {
     if !place.is_null() {
-        // SAFETY: it is not null. `write` does not drop what was there, which may be uninitialised.
+        // SAFETY: it is not null. `write` does not drop the previous value, which may be uninitialised.
         unsafe { place.write(value) };
     }
 }
 
-/// Does the work of a function, and writes what failed to `error`, or null if nothing did. A panic is a failure.
+/// Does the work of a function, and writes the failure to `error`, or null if there is none. A panic is a failure.
 ///
 /// # Safety
 /// `error` is null, or points to memory for a pointer.
@@ -87,13 +88,13 @@ pub(crate) unsafe fn call<T>(
 ) -> T {
     let (value, failure) = match guarded(work) {
         Ok(value) => (value, None),
-        // Making the answer could panic as well, and must not end in C.
+        // Computing this answer could panic as well, and that panic must not reach C.
         Err(failure) => match guarded(|| Ok((otherwise(&failure), failure.json()))) {
             Ok((value, failure)) => (value, Some(failure)),
             Err(_) => std::process::abort(),
         },
     };
-    // A text that nobody wants would never be freed.
+    // A text for a caller without `error` would never be freed.
     if !error.is_null() {
         // SAFETY: this function's own condition.
         unsafe { put(error, failure.map_or(std::ptr::null_mut(), text)) };
@@ -101,14 +102,14 @@ pub(crate) unsafe fn call<T>(
     value
 }
 
-/// Stops a panic.
+/// Catches a panic.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-    // What a panic leaves half done is not used again: the tables only hold whole entries, and the core's own locks
-    // are made for it.
+    // State that a panic leaves incomplete is not used again: the tables contain only complete entries, and the
+    // core's own locks tolerate a panic.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let words = panic.downcast_ref::<&str>().map(|words| (*words).to_owned());
         let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
-        // Its value may panic as well when it is dropped.
+        // The panic's value may panic as well when it is dropped.
         if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
             std::mem::forget(again);
         }

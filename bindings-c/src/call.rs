@@ -1,13 +1,14 @@
-//! [`Call`]: the call that a thread executes. A store of the caller's own is told which one it works for, and its requests end with it.
+//! [`Call`]: the call that a thread executes. A store of the application learns which call it works for, and its
+//! requests end with the call.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use memdir::{Cancellation, Memory};
 
-/// A call of one of the functions for a memory.
+/// A call of one of the functions that take a memory.
 pub(crate) struct Call {
-    /// The number that it was made with.
+    /// The number of the memory with which it was made.
     pub(crate) number: u64,
     pub(crate) cancellation: Cancellation,
     has_written: Cell<bool>,
@@ -37,12 +38,12 @@ impl Call {
         CURRENT.with_borrow(Clone::clone)
     }
 
-    /// A store is asked to change something.
+    /// Records that a store gets a request that changes something.
     pub(crate) fn writes(&self) {
         self.has_written.set(true);
     }
 
-    /// Whether a store was asked to change something.
+    /// Returns whether a store got a request that changes something.
     pub(crate) fn has_written(&self) -> bool {
         self.has_written.get()
     }

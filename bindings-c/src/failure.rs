@@ -1,4 +1,4 @@
-//! [`Failure`]: why a function did not do what it was asked to do, as JSON.
+//! [`Failure`]: the reason why a function failed, as JSON.
 
 use std::error::Error as StdError;
 
@@ -9,26 +9,26 @@ use serde_json::json;
 
 use crate::own_error::{GivenUp, OwnError};
 
-/// Why a function failed.
+/// The reason why a function failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     kind: &'static str,
     message: String,
-    /// The kind that a reply to a model has.
+    /// The kind of the reply to a model.
     reply_kind: Option<ErrorKind>,
-    /// The option that is wrong.
+    /// The wrong option.
     option: Option<String>,
-    /// The files in question.
+    /// The affected files.
     paths: Option<Vec<String>>,
-    /// How the caller knows the error, if it is one of its own store.
+    /// The caller's number for the error, if it is an error of the caller's own store.
     own: Option<u64>,
-    /// Whether a store of the caller's own had not answered when the call was cancelled.
+    /// True if a store of the application had not answered when the call was cancelled.
     given_up: bool,
     /// More about an error of the history.
     history: Option<Box<HistoryFailure>>,
 }
 
-/// The case of an error about the history, and what was changed since.
+/// The case of an error of the history, and the later changes.
 #[derive(Debug)]
 struct HistoryFailure {
     kind: &'static str,
@@ -36,7 +36,7 @@ struct HistoryFailure {
 }
 
 impl Failure {
-    /// The caller made a mistake that no model can make.
+    /// A mistake of the caller that no model can make.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::of("usage", message.into())
     }
@@ -59,7 +59,7 @@ impl Failure {
         }
     }
 
-    /// For the developer and not for the model.
+    /// The JSON for the developer, not for the model.
     pub(crate) fn json(&self) -> String {
         let mut shown = json!({ "kind": self.kind, "message": self.message });
         if let Some(kind) = self.reply_kind {
@@ -85,7 +85,7 @@ impl Failure {
         shown.to_string()
     }
 
-    /// The error that a call has whose memory cannot be used. A fault may have struck in the middle of a change.
+    /// The error of a call whose memory cannot be used. A fault may have occurred in the middle of a change.
     pub(crate) fn as_cause(&self) -> Error {
         let error = StoreError::failed("calling memdir", self.message.clone());
         Error::Store(if self.kind == "usage" { error.unchanged() } else { error })
@@ -104,7 +104,7 @@ impl From<Error> for Failure {
             _ => ("store", None),
         };
         let message = match error {
-            // It says itself that it is the store's.
+            // The text already says that the store failed.
             Error::Store(error) => error.to_string(),
             Error::Hook(error) => error.to_string(),
             other => other.to_string(),
@@ -113,7 +113,8 @@ impl From<Error> for Failure {
     }
 }
 
-/// What a store of the caller's own said of an error: its number, and whether its answer was not waited for.
+/// Finds an error of a store of the application: its number, and whether the call stopped waiting for its
+/// answer.
 fn of_own_store(error: &(dyn StdError + 'static)) -> (Option<u64>, bool) {
     let mut next = Some(error);
     while let Some(error) = next {

@@ -1,7 +1,7 @@
 //! The open memories, by their numbers.
 //!
-//! A number is not a pointer: a memory that is closed twice, used after it is closed, or closed while another thread
-//! uses it is an error and no accident. No number is used again.
+//! A number is not a pointer. Closing a memory twice, using it after it is closed, or closing it while
+//! another thread uses it is an error and not undefined behaviour. Numbers are never reused.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,13 +12,13 @@ use memdir::{Memory, MemoryOptions, Store};
 use crate::call::Call;
 use crate::failure::Failure;
 
-/// A memory, which has what cancels its calls.
+/// A memory with the cancellation of its calls.
 #[derive(Clone)]
 pub(crate) struct Opened {
     pub(crate) memory: Memory,
     /// The store as it was opened, without the layers of the memory.
     pub(crate) store: Arc<dyn Store>,
-    /// Whether it was made so that its calls can be cancelled.
+    /// True if its calls can be cancelled.
     pub(crate) cancellable: bool,
     number: u64,
 }
@@ -30,7 +30,7 @@ impl Opened {
         Ok(MEMORIES.add_with(|number| Self { memory, store, cancellable: false, number }))
     }
 
-    /// Keeps a memory on the same store, under a number of its own.
+    /// Keeps a memory on the same store, under its own number.
     pub(crate) fn add(&self, memory: Memory, cancellable: bool) -> u64 {
         let store = Arc::clone(&self.store);
         MEMORIES.add_with(|number| Self { memory, store, cancellable, number })
@@ -48,7 +48,7 @@ pub(crate) struct Table<T>(LazyLock<RwLock<HashMap<u64, T>>>);
 /// The memories.
 pub(crate) static MEMORIES: Table<Opened> = Table::new();
 
-/// The next number. 0 stands for nothing.
+/// The next number. 0 means no value.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 impl<T> Table<T> {
@@ -61,7 +61,7 @@ impl<T> Table<T> {
         self.add_with(|_| value)
     }
 
-    /// Keeps a value that knows its number.
+    /// Keeps a value that has its own number as a field.
     fn add_with(&self, make: impl FnOnce(u64) -> T) -> u64 {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let value = make(number);
@@ -69,19 +69,19 @@ impl<T> Table<T> {
         number
     }
 
-    /// Calls `visit` with every value. Nothing else can be done with the table meanwhile.
+    /// Calls `visit` with every value. The table is locked meanwhile.
     pub(crate) fn each(&self, visit: impl FnMut(&T)) {
         self.0.read().unwrap_or_else(PoisonError::into_inner).values().for_each(visit);
     }
 
-    /// Takes a value out. It is dropped by the caller, without the lock.
+    /// Removes a value. The caller drops it without the lock.
     pub(crate) fn take(&self, number: u64) -> Option<T> {
         self.0.write().unwrap_or_else(PoisonError::into_inner).remove(&number)
     }
 }
 
 impl<T> Table<T> {
-    /// What `read` makes of the value with this number. Nothing else can be done with the table meanwhile.
+    /// Calls `read` with the value of this number. The table is locked meanwhile.
     pub(crate) fn with<R>(&self, number: u64, read: impl FnOnce(&T) -> R) -> Option<R> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).get(&number).map(read)
     }

@@ -1,5 +1,5 @@
-//! A call in two halves, between which the caller's own hook decides. So no function of the caller's is called from
-//! here.
+//! A pending call: it begins, the caller's own hook decides, and it is finished. So the library calls no
+//! function of the caller.
 
 use memdir::value::Value as Field;
 use memdir::{Call, HookCall, HookDecision, HookError};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::failure::Failure;
 use crate::handles::{Opened, Table};
 
-/// A call between its halves.
+/// A call that has begun and waits for the decision of the hook.
 pub(crate) struct Pending {
     pub(crate) opened: Opened,
     pub(crate) call: Call<'static>,
@@ -16,7 +16,7 @@ pub(crate) struct Pending {
 
 pub(crate) static PENDING: Table<Pending> = Table::new();
 
-/// The command for the hook; none if the call is already refused.
+/// The command for the hook; `None` if the call is already refused.
 pub(crate) fn command(call: &Call<'_>) -> Option<String> {
     let command = call.command()?;
     let fields =
@@ -24,7 +24,7 @@ pub(crate) fn command(call: &Call<'_>) -> Option<String> {
     Some(Value::Object(fields.collect::<Map<_, _>>()).to_string())
 }
 
-/// What the hook may know of a call; none if it is not asked about it.
+/// The description of a call for the hook; `None` if the call is already refused.
 pub(crate) fn call(pending: u64) -> Result<Option<HookCall<'static>>, Failure> {
     let known = |Pending { opened, call }: &Pending| {
         opened.memory.hook_call(call).map(HookCall::into_owned)
@@ -32,7 +32,7 @@ pub(crate) fn call(pending: u64) -> Result<Option<HookCall<'static>>, Failure> {
     PENDING.with(pending, known).ok_or_else(|| gone(pending))
 }
 
-/// What the command of a call would change; none if the hook is not asked about it.
+/// The diff of a call's command; `None` if the call is already refused.
 pub(crate) fn diff(pending: u64) -> Result<Option<String>, Failure> {
     let Some(known) = call(pending)? else { return Ok(None) };
     let opened = PENDING.with(pending, |pending| pending.opened.clone());

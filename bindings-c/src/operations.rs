@@ -1,4 +1,4 @@
-//! What a program can ask of a memory beside executing commands: one function, with the name of the operation.
+//! The operations on a memory other than tool calls: one function, which gets the name of the operation.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::handles::{MEMORIES, Opened};
 use crate::results::{returned, shown};
 use crate::watch;
 
-/// Does the operation `name` with these arguments, an object, and returns its result.
+/// Executes the operation `name` with these arguments, an object, and returns its result.
 pub(crate) fn call(opened: &Opened, name: &str, arguments: &str) -> Result<Value, Failure> {
     let memory = &opened.memory;
     let fields = parse(arguments)?;
@@ -62,7 +62,7 @@ fn dialect(given: &Arguments<'_>) -> Result<Dialect, Failure> {
     Ok(given.text_or("dialect", "json-schema")?.parse()?)
 }
 
-/// Copies to another memory, by its number. A copy that is cancelled ends before the next file.
+/// Copies to another memory, by its number. A cancelled copy ends before the next file.
 fn copy(memory: &Memory, given: &Arguments<'_>) -> Result<Value, Failure> {
     given.none_but(&["to", "overwrite"])?;
     let to = match given.get("to").unwrap_or(Null) {
@@ -70,7 +70,7 @@ fn copy(memory: &Memory, given: &Arguments<'_>) -> Result<Value, Failure> {
         other => return Err(wrong("to", " must be the number of a memory", other).into()),
     };
     let to = MEMORIES.get(to)?.memory;
-    // A store of the caller's own says nothing by which it could be told.
+    // Stores of the application have no address to compare, so the pointers are compared.
     if Arc::ptr_eq(memory.store(), to.store()) {
         return Err(CopyError::Overlapping.into());
     }

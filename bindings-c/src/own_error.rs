@@ -1,8 +1,9 @@
-//! Why a store of the caller's own failed: beneath the errors of the core, in which [`Failure`](crate::failure::Failure) finds it.
+//! The reason why a store of the application failed: the source of the core's errors, in which
+//! [`Failure`](crate::failure::Failure) finds it.
 
 use std::fmt;
 
-/// An error of a store of the caller's own, which knows it by a number.
+/// An error of a store of the application, with its number there.
 #[derive(Debug)]
 pub(crate) struct OwnError {
     pub(crate) message: String,
@@ -17,7 +18,7 @@ impl fmt::Display for OwnError {
 
 impl std::error::Error for OwnError {}
 
-/// The cause of a failure: the call was cancelled, and the store had not answered.
+/// The cause of a failure: the call was cancelled before the store answered.
 #[derive(Debug)]
 pub(crate) struct GivenUp;
 

@@ -1,4 +1,4 @@
-//! [`OwnStore`]: a store of the caller's own, for the core. It is asked by [requests](crate::request) in JSON.
+//! [`OwnStore`]: a store of the application, for the core. It gets [requests](crate::request) in JSON.
 
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +18,8 @@ use crate::host::Host;
 use crate::own_error::OwnError;
 use crate::request::{Answer, Waiting, asked};
 
-/// Something of the caller's that answers requests. When it is dropped, the caller is told that it can release it.
+/// A store or factory of the application that answers requests. Dropping it tells the application that it can release
+/// it.
 struct Asked {
     host: Host,
     number: u64,
@@ -44,7 +45,7 @@ impl Asked {
         fields["path"] = json!(path.as_str());
         fields["call"] = json!(waiting.call());
         fields["to_the_end"] = json!(!cancellation.is_possible());
-        // JSON has no NUL byte.
+        // JSON contains no NUL byte.
         let fields = CString::new(fields.to_string()).unwrap_or_default();
         self.host.serve(self.number, waiting.number, &fields, content);
         waiting.end(|answer| {
@@ -69,7 +70,7 @@ impl<'q> Question<'q> {
     }
 }
 
-/// The answer, unless it says that the method failed: with the name of a condition in C's `errno.h`, or with a message.
+/// Returns the answer, or the error that it contains: the name of a condition in C's `errno.h`, or a message.
 fn condition(operation: &str, path: &MemoryPath, answer: Answer) -> Result<Answer, StoreError> {
     let text = |name: &str| answer.result.get(name).and_then(Value::as_str);
     let message = match text("errno") {
@@ -87,16 +88,16 @@ fn condition(operation: &str, path: &MemoryPath, answer: Answer) -> Result<Answe
     Err(StoreError::failed(format!("{} at {path}", asked(operation)), error))
 }
 
-/// A store of the caller's own.
+/// A store of the application.
 pub(crate) struct OwnStore {
     asked: Asked,
     info: StoreInfo,
-    /// The optional methods that it has.
+    /// The optional methods that it supports.
     methods: Vec<String>,
 }
 
 impl OwnStore {
-    /// Asks the store once what it is.
+    /// Makes the store, and sends it the request `info` once.
     pub(crate) fn new(host: Host, number: u64) -> Result<Self, StoreError> {
         let asked = Asked { host, number };
         let root = MemoryPath::root();
@@ -122,7 +123,7 @@ impl OwnStore {
     }
 }
 
-/// The first rule of the contract that stores break which `factory` makes, or none.
+/// The first rule of the contract that a store of `factory` breaks, or `None`.
 pub(crate) fn broken_rule(host: Host, factory: u64) -> Result<Option<String>, StoreError> {
     let factory = Asked { host, number: factory };
     let (failed, root) = (Mutex::new(None), MemoryPath::root());
@@ -136,7 +137,7 @@ pub(crate) fn broken_rule(host: Host, factory: u64) -> Result<Option<String>, St
     let checked = contract::check_contract(&|| match make() {
         Ok(store) => Arc::new(store) as Arc<dyn Store>,
         Err(error) => {
-            // The check cannot stop here; what it finds from now on does not count.
+            // The check cannot stop here. Its later results are ignored.
             failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
             Arc::new(InProcess::new())
         }
@@ -147,7 +148,7 @@ pub(crate) fn broken_rule(host: Host, factory: u64) -> Result<Option<String>, St
     }
 }
 
-/// The store as one call sees it.
+/// The store in the context of one call.
 struct InCall<'s> {
     store: &'s OwnStore,
     cancellation: &'s Cancellation,
@@ -168,7 +169,7 @@ impl InCall<'_> {
         if !self.store.has("open") {
             return open_whole(self, path, depth);
         }
-        // Every language can hold this number, and no path has as many levels.
+        // Every language can represent this number, and no path has as many levels.
         let depth = i32::try_from(depth).unwrap_or(i32::MAX);
         self.ask("open", path, json!({ "depth": depth }), |answer| {
             if answer.result.is_null() {
@@ -179,7 +180,7 @@ impl InCall<'_> {
     }
 }
 
-/// Each method ends when the call is cancelled. The defaults of [`Store`] do the rest by these methods.
+/// Each method ends when the call is cancelled. The defaults of [`Store`] use these methods for the rest.
 impl Store for InCall<'_> {
     fn info(&self) -> StoreInfo {
         self.store.info()
@@ -208,7 +209,7 @@ impl Store for InCall<'_> {
         self.store.asked.ask(self.cancellation, question, |_| Ok(()))
     }
 
-    /// The store gets an edit that may outlive this call, which the borrowed `edit` must not.
+    /// The store gets an edit that may outlive this call, but the borrowed `edit` must not.
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
         let context = Context::new().cancelled_by(self.cancellation);
         update_by_swap(self, &context, path, edit, |swap| {
@@ -304,8 +305,8 @@ impl Store for OwnStore {
     methods_by_mutate!();
 }
 
-/// The entries that were listed, several levels deep without hidden ones. A name that no path can contain is left out; a path that is
-/// not below the directory is a mistake of the store.
+/// The listed entries, several levels deep without hidden ones. A name that no path can contain is left out. A path
+/// that is not below the directory is a mistake of the store.
 fn entries(directory: &MemoryPath, answer: &Answer, deep: bool) -> Result<Vec<Entry>, String> {
     let listed = answer.result.as_array().ok_or_else(|| wrong(answer, "an array of entries"))?;
     let mut entries = Vec::with_capacity(listed.len());
@@ -335,7 +336,7 @@ fn entries(directory: &MemoryPath, answer: &Answer, deep: bool) -> Result<Vec<En
     Ok(entries)
 }
 
-/// A time, which may be unknown; none if it is something else.
+/// A time, which may be unknown. `None` if the value is not a time.
 fn time(given: &Value) -> Option<Option<SystemTime>> {
     match given {
         Value::Null => Some(None),

@@ -1,4 +1,5 @@
-//! Where a memory is kept, as JSON: an address, a store of the caller's own, or several stores that are mounted into one tree.
+//! The location of a memory as JSON: an address, a store of the application, or several stores that are mounted into
+//! one tree.
 
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ pub(crate) fn open(
     Ok(Arc::new(open_mounts(mounts, options)?))
 }
 
-/// One store, and whether it is read-only. `known` are further fields that it may have.
+/// One store, and whether it is read-only. `known` are its other permitted fields.
 fn one(place: Value, known: &[&str], host: Option<Host>) -> Result<(Place, bool), Failure> {
     let fields = match place {
         Value::String(address) => return Ok((address.into(), false)),

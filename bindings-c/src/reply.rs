@@ -1,4 +1,4 @@
-//! A reply as JSON: what goes into the `tool_result`.
+//! A reply as JSON: the content of the `tool_result`.
 
 use data_encoding::BASE64;
 use memdir::{Content, Error, ErrorKind, Reply};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 
-/// The reply, and what failed if the store or a hook did.
+/// The reply, and the failure if the store or a hook failed.
 pub(crate) fn parts(reply: Reply) -> (String, Option<String>) {
     let mut json = json!({ "content": content(reply.content), "is_error": reply.is_error });
     if let Some(kind) = reply.kind {
@@ -15,12 +15,12 @@ pub(crate) fn parts(reply: Reply) -> (String, Option<String>) {
     (json.to_string(), reply.cause.map(|cause| Failure::from(cause).json()))
 }
 
-/// The reply to a call that could not be made.
+/// The reply to a call that failed before it was executed.
 pub(crate) fn of_failure(failure: &Failure) -> String {
     parts(Reply::from(Err::<Content, Error>(failure.as_cause()))).0
 }
 
-/// A text, or a list with the block of an image.
+/// Converts a text, or an image to a list with its block.
 fn content(content: Content) -> Value {
     match content {
         Content::Image { media_type, bytes } => {

@@ -1,7 +1,7 @@
-//! [`Request`]: what a store of the caller's own is asked, by its number, until it has answered.
+//! [`Request`]: a request to a store of the application, by its number, until the store has answered.
 //!
-//! The thread of the call waits for the answer, which may come from any other thread, and may come never. So the wait ends when the
-//! call is cancelled. Then it is known whether anything was changed, or it is unknown; what the store answers later is not heard.
+//! The thread of the call waits for the answer, which may come from any other thread, or never. So the wait ends when the call is
+//! cancelled. The error then says whether anything may have been changed. A later answer of the store is ignored.
 
 use std::rc::Rc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -16,22 +16,23 @@ use crate::call::Call;
 use crate::handles::Table;
 use crate::own_error::GivenUp;
 
-/// How long a store has to answer a request of a cancelled call that would otherwise leave a change half done. A store that
-/// answers at all does so within seconds; a person who cancelled the call should not wait longer.
+/// The time that a store has to answer a request of a cancelled call whose change would otherwise be incomplete. A working store
+/// answers within seconds, and a person who cancelled the call should not wait longer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Those that wait for their answer. One that was given up stays until it comes: what was lent to the store is used until then.
+/// The requests without an answer. An abandoned request stays until its answer comes, because the store uses the lent memory
+/// until then.
 pub(crate) static REQUESTS: Table<Arc<Request>> = Table::new();
 
-/// A request, as the store's side knows it.
+/// The part of a request that the store's side uses.
 pub(crate) struct Request {
-    /// That of the call that it is made for.
+    /// The cancellation of the call that made the request.
     cancellation: Cancellation,
     edit: Option<EditOnce>,
     waiting: Sender<Message>,
 }
 
-/// What the store answered.
+/// The answer of the store.
 pub(crate) struct Answer {
     pub(crate) result: Value,
     pub(crate) content: Vec<u8>,
@@ -39,15 +40,15 @@ pub(crate) struct Answer {
 
 enum Message {
     Answered(Answer),
-    /// The call is cancelled. This is not from the store.
+    /// The call is cancelled. This message does not come from the store.
     Cancelled,
 }
 
-/// The edit of an update, which may come after the wait for the update has ended.
+/// The edit of an update, which the store may request after the wait for the update has ended.
 struct EditOnce {
     swap: Arc<Swap>,
     state: Mutex<EditState>,
-    /// Lent to the store.
+    /// The new content, lent to the store.
     new: OnceLock<Vec<u8>>,
 }
 
@@ -55,12 +56,12 @@ struct EditOnce {
 struct EditState {
     /// The store has the new content.
     is_made: bool,
-    /// The wait for the update has ended: the store gets no new content.
+    /// The wait for the update has ended, so the store gets no new content.
     is_given_up: bool,
 }
 
 impl Request {
-    /// Hands over the answer to a request. Returns false if no call waits for it.
+    /// Delivers the answer to a request. Returns false if no call waits for it.
     pub(crate) fn answer(number: u64, result: Option<&[u8]>, content: &[u8]) -> bool {
         let Some(request) = REQUESTS.take(number) else { return false };
         let result = result.map_or(Ok(Value::Null), serde_json::from_slice);
@@ -70,7 +71,7 @@ impl Request {
         request.waiting.send(Message::Answered(answer)).is_ok()
     }
 
-    /// The new content for an update, or none if nothing is to be written.
+    /// The new content for an update, or `None` if nothing is to be written.
     pub(crate) fn edit(&self, content: &[u8]) -> Option<&[u8]> {
         let edit = self.edit.as_ref()?;
         let mut state = edit.state();
@@ -79,11 +80,11 @@ impl Request {
         }
         let new = edit.swap.apply(content)?;
         state.is_made = true;
-        // It is the same each time, so what was lent stays where it is.
+        // The new content is the same each time, so the lent memory is not replaced.
         Some(edit.new.get_or_init(|| new))
     }
 
-    /// Wakes those who wait for a request of a call that is cancelled.
+    /// Wakes the threads that wait for requests of a cancelled call.
     pub(crate) fn wake_cancelled() {
         REQUESTS.each(|request| {
             if request.cancellation.is_cancelled() {
@@ -92,12 +93,12 @@ impl Request {
         });
     }
 
-    /// Whether an update has its new content.
+    /// Returns whether an update has its new content.
     fn is_edited(&self) -> bool {
         self.edit.as_ref().is_some_and(|edit| edit.state().is_made)
     }
 
-    /// From now on an update gets no new content.
+    /// From now on, the store gets no new content for an update.
     fn give_up(&self) {
         if let Some(edit) = &self.edit {
             edit.state().is_given_up = true;
@@ -114,7 +115,7 @@ impl EditOnce {
 /// The wait for an answer.
 pub(crate) struct Waiting<'w> {
     operation: &'static str,
-    /// That of the operation, which may have to go on to its end although the call is cancelled.
+    /// The cancellation of the operation. An operation that must run to its end has none, even if its call is cancelled.
     cancellation: &'w Cancellation,
     call: Option<Rc<Call>>,
     request: Arc<Request>,
@@ -123,7 +124,7 @@ pub(crate) struct Waiting<'w> {
 }
 
 impl<'w> Waiting<'w> {
-    /// A new request; none if its call is cancelled, and the store is not asked.
+    /// Makes a new request; `None` if its call is cancelled, so the request is not sent.
     pub(crate) fn begin(
         operation: &'static str,
         cancellation: &'w Cancellation,
@@ -137,7 +138,7 @@ impl<'w> Waiting<'w> {
         let request = Arc::new(Request { cancellation: of_call, edit, waiting });
         let number = REQUESTS.add(Arc::clone(&request));
         let begun = Self { operation, cancellation, call, request, receiver, number };
-        // Now that a cancellation finds the request.
+        // Checked now, when a cancellation can find the request.
         if begun.is_over() {
             REQUESTS.take(number);
             return Err(StoreError::Cancelled);
@@ -151,7 +152,7 @@ impl<'w> Waiting<'w> {
         self.call.as_ref().map(|call| call.number)
     }
 
-    /// Waits for the answer. `read` makes of it what the method returns.
+    /// Waits for the answer. `read` converts it to the result of the method.
     pub(crate) fn end<T>(
         self,
         read: impl FnOnce(Answer) -> Result<T, StoreError>,
@@ -169,7 +170,7 @@ impl<'w> Waiting<'w> {
                 Ok(Message::Answered(answer)) => {
                     self.note_change();
                     return match read(answer) {
-                        // Perhaps because it heard of the cancellation.
+                        // The store may have failed because it noticed the cancellation.
                         Err(StoreError::Failed { .. })
                             if self.is_over() && !self.may_have_changed() =>
                         {
@@ -192,7 +193,7 @@ impl<'w> Waiting<'w> {
             || self.call.as_ref().is_some_and(|call| call.cancellation.is_cancelled())
     }
 
-    /// Whether the call is cancelled, and this is not a step that is to be made all the same because others were made before.
+    /// Returns whether the call is cancelled and may end here. A call that has already changed something runs to its end.
     fn is_over(&self) -> bool {
         let has_gone = |call: &Rc<Call>| {
             call.cancellation.is_cancelled() && !call.has_written() && !self.request.is_edited()
@@ -208,7 +209,7 @@ impl<'w> Waiting<'w> {
         }
     }
 
-    /// Whether the store may have changed something, or may yet.
+    /// Returns whether the store may have changed something, or may still do so.
     fn may_have_changed(&self) -> bool {
         match self.operation {
             "info" | "list" | "make" | "modified" | "open" | "read" => false,
@@ -217,7 +218,7 @@ impl<'w> Waiting<'w> {
         }
     }
 
-    /// Ends the wait. The error says whether it is known that nothing was changed.
+    /// Ends the wait. The error says whether it is certain that nothing was changed.
     fn give_up(&self) -> StoreError {
         self.request.give_up();
         let may_have_changed = self.may_have_changed();
@@ -229,7 +230,7 @@ impl<'w> Waiting<'w> {
     }
 }
 
-/// The operation for an error.
+/// The name of the operation for an error.
 pub(crate) fn asked(operation: &str) -> String {
     format!("{operation} of a store of your own")
 }

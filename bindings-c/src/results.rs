@@ -7,7 +7,7 @@ use memdir_bindings_shared::plain::Plain;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// What an operation returned.
+/// Converts the result of an operation.
 pub(crate) fn returned(returned: Returned) -> Value {
     match returned {
         Returned::Value(value) => into_json(value),
@@ -18,7 +18,7 @@ pub(crate) fn returned(returned: Returned) -> Value {
     }
 }
 
-/// A result. A field without a value is null.
+/// Converts a result. A field without a value is null.
 pub(crate) fn shown(result: &impl Serialize) -> Value {
     into_json(Plain::of(result))
 }

@@ -1,5 +1,5 @@
-//! What conformance tests ask of the store beneath a memory, past all commands: its tree, and the times of its files.
-//! Not in what is installed.
+//! Operations for conformance tests on the store beneath a memory, which bypass all commands: its tree, and
+//! the times of its files. The installed library does not have them.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 
-/// Does one of these operations.
+/// Executes one of these operations.
 pub(crate) fn call(
     memory: &Memory,
     name: &str,
@@ -34,7 +34,7 @@ pub(crate) fn call(
             store.set_modified(&path()?, time)?;
             store.record_access(&path()?, time)?;
         }
-        // A panic that is not written to the standard error.
+        // This panic prints nothing to the standard error.
         "testing.panic" => std::panic::resume_unwind(Box::new("on purpose")),
         _ => return Err(Failure::usage(format!("there is no operation {name:?}"))),
     }
@@ -62,7 +62,8 @@ fn read_below(
     Ok(())
 }
 
-/// Base64; of a long content its length and its FNV-1a hash, because a tree is read after each step.
+/// Base64. A long content is replaced by its length and its FNV-1a hash, because a tree is read after each
+/// step.
 fn shown(content: &[u8]) -> String {
     if content.len() <= 1_000 {
         return BASE64.encode(content);
@@ -74,14 +75,14 @@ fn shown(content: &[u8]) -> String {
     format!("{} bytes, {hash:016x}", content.len())
 }
 
-/// Writes a file, or makes an empty directory.
+/// Writes a file, or creates an empty directory.
 fn write(store: &dyn Store, path: &MemoryPath, content: Option<&Value>) -> Result<(), Failure> {
     if let Some(content) = content.and_then(Value::as_str) {
         let content =
             BASE64.decode(content.as_bytes()).map_err(|e| Failure::usage(e.to_string()))?;
         return Ok(store.write(path, &content, OnExisting::Overwrite)?);
     }
-    // A store makes directories for its files only, and keeps them when a file goes.
+    // A store creates directories only for its files, and keeps them when a file is deleted.
     let inside = path.join("inside").map_err(|error| Failure::usage(error.to_string()))?;
     store.write(&inside, b"", OnExisting::Error)?;
     Ok(store.delete(&inside)?)

@@ -1,5 +1,5 @@
-//! Watches, by their numbers. One outlives the number of the memory that it was begun with: a program may have made that
-//! number for one call.
+//! Watches, by their numbers. A watch outlives the number of the memory with which it was begun, because the
+//! application may have made that number for one call.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::results::shown;
 
 static WATCHES: Table<Arc<SharedWatch>> = Table::new();
 
-/// Does the operation `name`; none if there is no such operation here.
+/// Executes the operation `name`; `None` if there is no such operation here.
 pub(crate) fn call(
     memory: &Memory,
     name: &str,
@@ -34,7 +34,7 @@ pub(crate) fn call(
             let wait = span(given, "wait")?.unwrap_or(Duration::ZERO);
             let number = number(given)?;
             let watch = WATCHES.find(number).ok_or_else(|| none(number))?;
-            // Null if it was ended meanwhile.
+            // Null if the watch was ended meanwhile.
             shown(&watch.changes(memory.cancellation(), wait)?)
         }
         "is_due" => {

@@ -1,5 +1,5 @@
-//! The functions as C calls them, with what only a mistaken or hostile caller hands over. `make sanitize` runs this under
-//! AddressSanitizer.
+//! The functions as C calls them, with arguments that only a mistaken or hostile caller passes. `make
+//! sanitize` runs this under AddressSanitizer.
 #![expect(unsafe_code, reason = "what is tested is called from C")]
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
@@ -26,7 +26,7 @@ fn a_call_is_json_in_and_json_out() {
         json!({ "content": "File created successfully at: /memories/a.md", "is_error": false });
     assert_eq!(execute(memory, CREATE), (created, None));
     let (shown, _) = execute(memory, VIEW);
-    // Also what a text in C cannot hold.
+    // The file has a NUL byte, which a C text cannot hold.
     assert!(shown["content"].as_str().unwrap().ends_with("     1\tone\0"), "{shown}");
     let (refused, error) = execute(memory, r#"{"command": "view", "path": "/memories/b"}"#);
     assert_eq!((&refused["is_error"], error), (&json!(true), None));
@@ -65,7 +65,7 @@ fn null_and_bad_utf8_are_errors() {
         let (reply, error) = with_error(|error| memdir_execute(memory, null(), error));
         assert_eq!(taken(reply).unwrap()["is_error"], true);
         assert_eq!(error.unwrap()["message"], "input is NULL");
-        // A model's text, with a sentence for the model.
+        // The text comes from a model, so the model gets a sentence.
         let (reply, error) = with_error(|error| memdir_execute(memory, bad, error));
         assert_eq!((&taken(reply).unwrap()["is_error"], error), (&json!(true), None));
         assert_eq!(taken(memdir_execute(memory, bad, null_mut())).unwrap()["is_error"], true);
@@ -105,7 +105,7 @@ fn a_memory_can_be_closed_while_others_use_it() {
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                // Each reply is whole: that of an open memory, or that of a closed one.
+                // Each reply is complete: it comes either from an open memory or from a closed one.
                 while execute(memory, VIEW).1.is_none() {}
             });
         }
@@ -224,13 +224,13 @@ fn table(file: &str) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-/// What no JSON can hold.
+/// Returns whether JSON can represent the value.
 fn is_json(row: &Value) -> bool {
     let shown = row["value"].to_string();
     !["@half@", "@nan@", "@inf@", "@-inf@", "@long@"].iter().any(|name| shown.contains(name))
 }
 
-/// Whether a sentence is the one of the table. There `…` stands for any text.
+/// Returns whether a sentence matches the table. There `…` stands for any text.
 fn says(row: &Value, name: &str, option: &Value, words: &Value, sentence: &str) -> bool {
     let mut expected = row["says"].as_str().unwrap().replace("{name}", name);
     let or_none = if option["none"] == true {
@@ -239,7 +239,7 @@ fn says(row: &Value, name: &str, option: &Value, words: &Value, sentence: &str) 
         String::new()
     };
     expected = expected.replace("{or_none}", &or_none);
-    // A map of JSON forgets the order of the words.
+    // A JSON map loses the order of the words.
     expected = expected.replace("{words}", "…");
     for (word, text) in words.as_object().unwrap() {
         expected = expected.replace(&format!("{{{word}}}"), text.as_str().unwrap());
@@ -300,7 +300,7 @@ fn wrong_arguments_of_the_table_are_refused_by_name() {
     for call in calls.as_array().unwrap() {
         let name = call["call"].as_str().unwrap();
         if name == "acting_as" {
-            continue; // It takes a text of C.
+            continue; // It takes a C text.
         }
         for (argument, kind) in call["arguments"].as_object().unwrap() {
             let (kind, none) = kind
@@ -309,7 +309,7 @@ fn wrong_arguments_of_the_table_are_refused_by_name() {
                 .split_once(" or ")
                 .map_or_else(|| (kind.as_str().unwrap(), false), |(kind, _)| (kind, true));
             for row in values["types"][kind].as_array().unwrap().iter().filter(|row| is_json(row)) {
-                // To C null is left out; and what waits as long as it should is no mistake.
+                // In C a null argument is omitted. A call that waits as long as it should is not a mistake.
                 if row["value"].is_null() || row["fits"] == true && call["waits"] == true {
                     continue;
                 }
@@ -378,7 +378,7 @@ fn an_argument_that_an_operation_does_not_have_is_refused() {
 
 fn key_from_file(path: &Path) -> Result<String, Value> {
     let path = CString::new(path.to_str().unwrap()).unwrap();
-    // SAFETY: the path is a text of C, and the key is one that the library made.
+    // SAFETY: the path is a C text, and the library made the key.
     unsafe {
         let (key, error) = with_error(|error| memdir_key_from_file(path.as_ptr(), error));
         match error {
@@ -419,11 +419,11 @@ fn a_call_between_its_halves_tells_who_acts_and_what_would_change() {
         let command = unsafe { memdir_begin(memory, input.as_ptr(), &raw mut pending, null_mut()) };
         (pending, taken(command))
     };
-    // SAFETY: nothing is handed over but numbers and a place for the error.
+    // SAFETY: only numbers and a place for the error are passed.
     let known = |pending| with_error(|error| taken(unsafe { memdir_hook_call(pending, error) }));
     // SAFETY: as before.
     let diff = |pending| with_error(|error| taken(unsafe { memdir_hook_diff(pending, error) }));
-    // SAFETY: null is no decision and no place for the event.
+    // SAFETY: null means no decision and no place for the event.
     let finish = |pending| unsafe { taken(memdir_finish(pending, null(), null_mut(), null_mut())) };
 
     let input = json!({ "command": "delete", "path": "/memories/a" });
@@ -439,7 +439,7 @@ fn a_call_between_its_halves_tells_who_acts_and_what_would_change() {
     operation(memory, "write", &write.replace("one", "two")).unwrap();
     assert_eq!(finish(pending).unwrap()["kind"], "changed");
 
-    // What is refused has no diff, and what is refused already no hook call.
+    // A command that would be refused has no diff, and a call that is already refused has no hook call.
     let (pending, _) = begin(json!({ "command": "delete", "path": "/memories/none" }));
     let (none, error) = diff(pending);
     assert_eq!((none, &error.unwrap()["reply_kind"]), (None, &json!("not_found")));
@@ -450,7 +450,7 @@ fn a_call_between_its_halves_tells_who_acts_and_what_would_change() {
         (None, (Some(Value::Null), None), (Some(json!("")), None))
     );
     assert_eq!(finish(pending).unwrap()["kind"], "invalid");
-    // It has ended.
+    // The call has ended.
     assert_eq!(known(pending).1.unwrap()["kind"], "usage");
     assert_eq!(diff(pending).1.unwrap()["kind"], "usage");
     memdir_close(memory);

@@ -1,4 +1,4 @@
-//! The history of a memory as C asks for it.
+//! The history of a memory through the C interface.
 #![expect(unsafe_code, reason = "what is tested is called from C")]
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
@@ -28,7 +28,7 @@ fn read(memory: u64) -> Value {
     done(memory, "read", json!({ "path": PATH }))
 }
 
-/// These texts sort as the times that they are.
+/// The current time. These texts sort like the times.
 fn now() -> String {
     rfc3339(SystemTime::now())
 }
@@ -116,7 +116,7 @@ fn a_session_is_seen_and_taken_back() {
         assert_eq!(ids(json!({ "limit": 1, "before": all[0] })), all[1..2]);
         assert_eq!(ids(json!({ "actor": "other" })), all[2..]);
         assert_eq!(ids(json!({ "change": versions[0]["change"] })), all[..1]);
-        // The time of a version is a time with this version.
+        // The time of a version includes this version.
         assert_eq!(ids(json!({ "since": time })), all[..2]);
 
         assert_eq!(done(me, "read_version", json!({ "id": all[2] })), json!({ "text": "green\n" }));
@@ -165,7 +165,7 @@ fn content_that_is_not_text_is_base64() {
     std::fs::write(place.path().join("a.bin"), b"\xff\x00").unwrap();
     let address = format!("dir:{}", place.path().display());
     let memory = open(&address, r#"{"history": true}"#).unwrap();
-    // What somebody else made is recorded with the change that finds it.
+    // A file that another process created is recorded with the next change.
     execute(memory, r#"{"command": "delete", "path": "/memories/a.bin"}"#);
     let versions = done(memory, "history", json!({}));
     assert_eq!(versions[1]["operation"], "external");

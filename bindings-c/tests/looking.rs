@@ -1,4 +1,4 @@
-//! What shows a memory to a person, as C asks for it: watches, the history's past, sensitive text and statistics.
+//! Inspecting a memory through the C interface: watches, the past, sensitive text and statistics.
 #![expect(unsafe_code, reason = "what is tested is called from C")]
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
@@ -22,7 +22,7 @@ fn kind(memory: u64, name: &str, arguments: Value) -> Value {
     operation(memory, name, &arguments.to_string()).unwrap_err()["kind"].clone()
 }
 
-/// These texts sort as the times that they are.
+/// The current time. These texts sort like the times.
 fn now() -> String {
     thread::sleep(Duration::from_millis(2));
     let now = rfc3339(SystemTime::now());
@@ -84,7 +84,7 @@ fn who_waits_can_be_cancelled_and_is_told_of_the_end() {
         memdir_cancel(own);
         assert_eq!(waits.join().unwrap().unwrap_err()["kind"], "cancelled");
     });
-    // A watch outlives the number that it was begun with.
+    // A watch outlives the number with which it was begun.
     memdir_close(own);
     done(memory, "write", json!({ "path": "/memories/a.md", "text": "one" }));
     let told = json!([{ "kind": "written", "path": "/memories/a.md", "old_path": null }]);

@@ -1,4 +1,5 @@
-//! Stores of the caller's own, as C gives them: asked on the thread of the call or answering later, with right and wrong answers.
+//! Stores of the application through the C interface: they answer on the thread of the call or later, with
+//! right and wrong answers.
 #![expect(unsafe_code, reason = "what is tested is called from C")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails where it cannot go on")]
 
@@ -17,19 +18,19 @@ use serde_json::{Value, json};
 
 mod common;
 
-/// The stores of this program, by the numbers that it gave them.
+/// The stores of this test, by their numbers.
 static STORES: LazyLock<Mutex<BTreeMap<u64, OneStore>>> = LazyLock::new(Mutex::default);
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 #[derive(Default)]
 struct OneStore {
-    /// A content for a file, nothing for a directory.
+    /// The content of a file; `None` for a directory.
     nodes: BTreeMap<String, Option<Vec<u8>>>,
-    /// What is answered to an operation, in the place of what is right.
+    /// Wrong answers, by operation.
     wrong: BTreeMap<String, Value>,
-    /// Told of the operations that are never answered.
+    /// Operations that are never answered. Each request is reported here.
     silent: BTreeMap<String, Sender<u64>>,
-    /// Whether another thread answers.
+    /// True if another thread answers.
     late: bool,
 }
 
@@ -137,7 +138,7 @@ impl OneStore {
                 // SAFETY: all of it lives until the call has ended.
                 let new = unsafe { memdir_edit(request, old.as_ptr(), old.len(), &raw mut length) };
                 if !new.is_null() {
-                    // SAFETY: the library lends so many bytes until the request is answered.
+                    // SAFETY: the library lends these bytes until the request is answered.
                     let new = unsafe { slice::from_raw_parts(new, length) };
                     self.nodes.insert(path, Some(new.to_vec()));
                 }
@@ -317,7 +318,7 @@ fn a_cancelled_call_does_not_wait_for_a_store() {
             "{operation}"
         );
         assert_eq!(error.get("given_up").is_some(), kind == "store");
-        // What comes now is not heard, and changes nothing.
+        // A later answer is ignored, and changes nothing.
         let mut length = 0;
         // SAFETY: the length lives until the call has ended.
         unsafe {

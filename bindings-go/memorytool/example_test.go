@@ -1,7 +1,7 @@
 package memorytool_test
 
-// The code of docs/go.md: a test of the package memdir compares it. It asks the hosted API, so it is compiled and not run;
-// the conversations of tool_test.go are run.
+// The code of docs/go.md: a test of the package memdir compares it. It calls the hosted API, so it is compiled and not run.
+// The conversations of tool_test.go are run.
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-// Package memorytool makes a tool of a memory, for the tool runner of Anthropic's SDK.
+// Package memorytool makes a memory a tool, for the tool runner of Anthropic's SDK.
 //
 //	tool := memorytool.New(memory)
 //	runner := client.Beta.Messages.NewToolRunner([]anthropic.BetaTool{tool}, params)
@@ -21,27 +21,28 @@ import (
 // Name is the name of the tool.
 const Name = "memory"
 
-// Tool is a memory as a tool of the SDK. Calls may run in parallel, as the runner makes them.
+// Tool is a memory as a tool of the SDK. The runner may execute calls in parallel.
 type Tool struct {
 	memory *memdir.Memory
 
-	// OnFailure is called with the cause of each reply that has one: the store itself failed, a hook failed, or the context
-	// was done. The model reads no details. If it is nil, the cause goes to the default logger.
+	// OnFailure is called with the cause of each reply that has one: the store itself failed, a hook failed, or the context was
+	// done. The model reads no details. If OnFailure is nil, the cause goes to the default logger.
 	OnFailure func(ctx context.Context, cause error)
 }
 
 var _ anthropic.BetaTool = (*Tool)(nil)
 
-// New makes a tool of a memory. Close the memory when the tool is not used any more.
+// New makes a memory a tool. Close the memory when you no longer use the tool.
 func New(memory *memdir.Memory) *Tool { return &Tool{memory: memory} }
 
-// Param is the entry of the tool in a request: memory_20250818. Claude knows the tool by it, and needs no description.
+// Param returns the entry of the tool in a request: memory_20250818. Claude knows the tool by this type, and needs no
+// description.
 func Param() anthropic.BetaToolUnionParam {
 	return anthropic.BetaToolUnionParam{OfMemoryTool20250818: &anthropic.BetaMemoryTool20250818Param{}}
 }
 
 // Declare replaces the entry named "memory", which a runner made from a [Tool], by [Param]. Pass the Params.Tools of the
-// runner before its first request. It reports whether there was such an entry.
+// runner before its first request. It reports whether it found the entry.
 func Declare(tools []anthropic.BetaToolUnionParam) bool {
 	for i, tool := range tools {
 		if tool.OfTool != nil && tool.OfTool.Name == Name {
@@ -52,13 +53,13 @@ func Declare(tools []anthropic.BetaToolUnionParam) bool {
 	return false
 }
 
-// Name is "memory".
+// Name returns "memory".
 func (t *Tool) Name() string { return Name }
 
-// Description is for a runner whose tools are not declared with [Declare].
+// Description returns the description for a runner whose tools are not declared with [Declare].
 func (t *Tool) Description() string { return t.definition().Description }
 
-// InputSchema is for a runner whose tools are not declared with [Declare].
+// InputSchema returns the schema for a runner whose tools are not declared with [Declare].
 func (t *Tool) InputSchema() anthropic.BetaToolInputSchemaParam {
 	schema := t.definition().InputSchema
 	delete(schema.others, "type")
@@ -69,7 +70,7 @@ func (t *Tool) InputSchema() anthropic.BetaToolInputSchemaParam {
 	}
 }
 
-// definition is the memory as a custom tool.
+// definition is the declaration of the memory as a custom tool.
 type definition struct {
 	Description string `json:"description"`
 	InputSchema schema `json:"input_schema"`
@@ -92,7 +93,7 @@ func (s *schema) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// Of a memory that is closed it is empty, and the calls say so.
+// definition is empty if the memory is closed. The calls then return that error.
 func (t *Tool) definition() definition {
 	var made definition
 	if written, err := t.memory.ToolDefinition("anthropic-custom"); err == nil {
@@ -101,8 +102,8 @@ func (t *Tool) definition() definition {
 	return made
 }
 
-// Execute executes one call for the runner, which writes "Error: " before the text of an error. A text that begins so has
-// it once. [Tool.Result] has no such prefix.
+// Execute executes one call for the runner, which writes "Error: " before the text of an error. If the text already begins
+// with that prefix, the prefix is not repeated. [Tool.Result] never adds it.
 func (t *Tool) Execute(ctx context.Context, input json.RawMessage) ([]anthropic.BetaToolResultBlockParamContentUnion, error) {
 	reply := t.reply(ctx, input)
 	if reply.IsError {

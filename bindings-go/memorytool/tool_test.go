@@ -1,7 +1,7 @@
 package memorytool
 
 // Conversations through the real tool runner of Anthropic's SDK. The other side is the stand-in of examples/standin, which
-// compares all that reaches it with the script.
+// compares every request with the script.
 
 import (
 	"bufio"
@@ -232,7 +232,7 @@ func converse(t *testing.T, standin *standin, tool *Tool, user string) {
 	}
 }
 
-// standin is the stand-in as a process of its own.
+// standin is the stand-in in its own process.
 type standin struct {
 	address string
 	process *exec.Cmd
@@ -268,7 +268,7 @@ func start(t *testing.T, script object) *standin {
 	return standin
 }
 
-// finish fails unless all was played, and nothing that reached the other side was other than expected.
+// finish fails unless the whole script was played and every request was as expected.
 func (s *standin) finish(t *testing.T) {
 	t.Helper()
 	answer, err := http.Post(s.address+"/standin/finish", "application/json", nil)
@@ -307,7 +307,7 @@ func open(t *testing.T, address string, options memdir.MemoryOptions) *memdir.Me
 	return memory
 }
 
-// text is a text of a script, or its pieces.
+// text returns a text of a script, or joins its pieces.
 func text(value any) string {
 	form, ok := value.(object)
 	if !ok {

@@ -1,11 +1,11 @@
-"""What calls of an event loop cost, and for how long they hold it up.
+"""The cost of calls on an event loop, and the time for which they block it.
 
-One table is one `call()` of a `view` of a 4 KiB file on asyncio: how long a task waits for it, and
-how much of the time of the loop's thread it takes. The other one is 1,000 calls at once on a store
+The first table is one `call()` of a `view` of a 4 KiB file on asyncio: the time that a task waits
+for it, and the share of the loop's thread. The second table is 1,000 concurrent calls on a store
 written in Python that sleeps: the longest turn of the loop, in processor time of its thread, and
-how late a timer of the loop is. Beside it stand a loop whose 1,000 tasks only sleep and one whose
-1,000 calls go to the threads of `asyncio.to_thread`, because a machine that does other things is
-late as well.
+the delay of a timer of the loop. For comparison it has a loop whose 1,000 tasks only sleep, and one
+whose 1,000 calls go to the threads of `asyncio.to_thread`, because a busy machine causes delays as
+well.
 
     python benches/async_view.py [--rounds 11] [--calls 2000] [--bytes 4096]
 """
@@ -34,7 +34,7 @@ TASKS = Path("/proc/self/task")
 
 
 async def waits(call: Callable[[], Awaitable[object]], calls: int) -> tuple[float, float]:
-    """The median of how long a call takes, and the mean of the loop's thread, in microseconds."""
+    """The median time of a call, and the mean time on the loop's thread, in microseconds."""
     times = []
     await call()
     busy = time.thread_time_ns()
@@ -77,7 +77,7 @@ def threads() -> int:
 
 
 class Turns(selectors.DefaultSelector):
-    """Measures the turns of a loop: what its thread does between two looks for what is ready."""
+    """Measures the turns of a loop: the time of its thread between two polls for ready events."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -95,7 +95,7 @@ class Turns(selectors.DefaultSelector):
 def loop_under(
     call: Callable[[], Awaitable[object]], calls: int
 ) -> tuple[float, float, float, int]:
-    """The longest turn; how late a timer is, 99 % of times and at most; the threads. In ms."""
+    """The longest turn; a timer's 99th percentile and largest delay, in ms; the threads."""
     turns = Turns()
     loop = asyncio.SelectorEventLoop(turns)
     try:
@@ -107,7 +107,7 @@ def loop_under(
 
 
 async def lateness(call: Callable[[], Awaitable[object]], calls: int) -> tuple[float, float, int]:
-    """How late a timer is, at the 99th percentile and at most, in milliseconds; and the threads."""
+    """A timer's 99th percentile and largest delay, in milliseconds; and the threads."""
     late: list[float] = []
     most, before, done = 0, threads(), False
 
@@ -123,7 +123,7 @@ async def lateness(call: Callable[[], Awaitable[object]], calls: int) -> tuple[f
     tasks = []
     for number in range(calls):
         tasks.append(asyncio.ensure_future(call()))
-        # To start all of them in one turn would hold up any loop.
+        # Starting all of them in one turn would block any loop.
         if number % 10 == 9:
             await asyncio.sleep(0)
     await asyncio.gather(*tasks)
@@ -139,7 +139,7 @@ def main() -> int:
     parser.add_argument("--calls", type=int, default=2000, help="in a round")
     parser.add_argument("--bytes", type=int, default=4096, help="in the file")
     arguments = parser.parse_args()
-    in_memory = Path("/dev/shm")  # noqa: S108 - a file system in memory, where there is one
+    in_memory = Path("/dev/shm")  # noqa: S108 - a file system in memory, if the machine has one
     root = in_memory if in_memory.is_dir() else None
     with tempfile.TemporaryDirectory(dir=root) as directory:
         text = (LINE * (arguments.bytes // len(LINE) + 1))[: arguments.bytes]
@@ -185,7 +185,7 @@ def main() -> int:
         turn, percentile, most, _ = (
             statistics.median(values) for values in zip(*figures, strict=True)
         )
-        # Those of one round are still there in the next one.
+        # The threads of one round still exist in the next one.
         running = max(figure[-1] for figure in figures)
         print(f"  {name:32} longest turn {turn:5.2f} ms;", end=" ")
         print(f"late 99 %: {percentile:5.2f} ms, at most {most:5.2f} ms; {running} threads")

@@ -1,8 +1,8 @@
-"""What it costs to open a memory for a request: without encryption, with a key, with a passphrase.
+"""The cost of opening a memory for a request: without encryption, with a key, with a passphrase.
 
     python benches/open_memory.py ADDRESS [--rounds 20]
 
-ADDRESS is that of a database that may be filled, such as `postgres://user:password@host/test`.
+ADDRESS is the address of a database for tests, such as `postgres://user:password@host/test`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from memdir import AsyncMemory
 
 
 async def opening(address: str, key: bytes | str | None, rounds: int) -> float:
-    """The median time until a memory that was made before is open again, in milliseconds."""
+    """The median time to open a memory that already exists, in milliseconds."""
     names = [f"bench {uuid.uuid4()}" for _ in range(rounds)]
     for name in names:
         async with await AsyncMemory.open(address, namespace=name, encryption_key=key) as memory:

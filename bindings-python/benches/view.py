@@ -1,7 +1,7 @@
 """One `call()` of a `view` of a 4 KiB file: `MemoryTool` against the SDK's own file tool.
 
-Both work on a file system in memory, in one run, in rounds that alternate, so that whatever else
-the machine does hits both alike. What is printed is the median over the rounds.
+Both work on a file system in memory, in one run, in alternating rounds, so that other load on the
+machine affects both equally. It prints the median over the rounds.
 
     python benches/view.py [--rounds 41] [--calls 2000] [--bytes 4096]
 """
@@ -41,17 +41,17 @@ def main() -> int:
     parser.add_argument("--calls", type=int, default=2000, help="of memdir in a round")
     parser.add_argument("--bytes", type=int, default=4096, help="in the file")
     arguments = parser.parse_args()
-    in_memory = Path("/dev/shm")  # noqa: S108 - a file system in memory, where there is one
+    in_memory = Path("/dev/shm")  # noqa: S108 - a file system in memory, if the machine has one
     root = in_memory if in_memory.is_dir() else None
     with tempfile.TemporaryDirectory(dir=root) as directory:
         tool = MemoryTool(directory)
         text = (LINE * (arguments.bytes // len(LINE) + 1))[: arguments.bytes]
         tool.create({"path": VIEW["path"], "file_text": text})
-        # Anything newer than 0.84 has it.
+        # Every SDK newer than 0.84 has it.
         theirs: Any = sdk.BetaLocalFilesystemMemoryTool(directory)
         memory = Memory(directory)
         shown = len(str(tool.call(VIEW)).splitlines()), len(str(theirs.call(VIEW)).splitlines())
-        # The SDK shows a line more where a file ends with a newline.
+        # The SDK shows one more line if a file ends with a newline.
         assert shown[1] - shown[0] in {0, 1}, shown
         ways: dict[str, tuple[Callable[[], object], int]] = {
             "memdir MemoryTool.call": (lambda: tool.call(VIEW), arguments.calls),

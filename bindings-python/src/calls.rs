@@ -1,5 +1,5 @@
-//! How a call of `Memory` is carried out: decoded from Python's values, executed while other threads of Python run, and
-//! its outcome as a value or an exception.
+//! How a call of `Memory` is executed: it is decoded from Python's values, runs while other threads of Python run, and
+//! its outcome becomes a value or an exception.
 
 use memdir::command::Decoded;
 use memdir::value::Value;
@@ -20,7 +20,8 @@ use crate::opened::Opened;
 use crate::options::Text;
 
 impl Opened {
-    /// The reply to `input`, if it is at hand. The interpreter is not released, as this takes no longer than that.
+    /// The reply to `input`, if the file is in memory. The interpreter stays acquired, because releasing it would take
+    /// longer.
     pub(crate) fn run_nowait(
         &self,
         input: &Bound<'_, PyAny>,
@@ -31,7 +32,7 @@ impl Opened {
         Ok(decoded(input, command, |decoded| core.execute_nowait(decoded).ok()))
     }
 
-    /// The content of a typed command, if it is at hand.
+    /// The content of a typed command, if the file is in memory.
     pub(crate) fn command_nowait(
         &self,
         py: Python<'_>,
@@ -44,7 +45,8 @@ impl Opened {
         reply.map(|reply| exception(py, &reply).map_or(Ok(reply.content), Err)).transpose()
     }
 
-    /// Decodes while attached, because the input is Python's, and runs detached.
+    /// Decodes with the interpreter acquired, because the input is Python's, and executes with the interpreter
+    /// released.
     pub(crate) fn run(&self, input: &Bound<'_, PyAny>, command: Option<&str>) -> PyResult<Reply> {
         let (py, core) = (input.py(), self.get()?);
         decoded(input, command, |decoded| {
@@ -55,7 +57,7 @@ impl Opened {
         })
     }
 
-    /// Runs a typed command. Text and numbers that a command cannot hold are refused in the words of the tool.
+    /// Runs a typed command. Text and numbers that a command cannot hold are refused with the tool's own sentences.
     pub(crate) fn command(
         &self,
         py: Python<'_>,
@@ -65,7 +67,7 @@ impl Opened {
         done(py, |core| Arguments(fields).execute(core, name), self)
     }
 
-    /// A command that answers with text.
+    /// Runs a command that answers with text.
     pub(crate) fn text(
         &self,
         py: Python<'_>,
@@ -75,7 +77,7 @@ impl Opened {
         self.command(py, name, fields).map(Content::into_text)
     }
 
-    /// The first half of a call whose hooks the caller calls.
+    /// Begins a call whose hooks the caller calls.
     pub(crate) fn begin(
         &self,
         input: &Bound<'_, PyAny>,
@@ -85,7 +87,7 @@ impl Opened {
         Ok(decoded(input, command, |decoded| core.begin(decoded).into_owned()))
     }
 
-    /// The answer to a call that cannot be carried out because of `error`.
+    /// The answer to a call that cannot be executed because of `error`.
     pub(crate) fn fail(
         &self,
         input: &Bound<'_, PyAny>,
@@ -105,7 +107,7 @@ pub(crate) fn json_text<'i>(input: &'i Bound<'_, PyAny>) -> Option<&'i str> {
     input.cast::<PyString>().ok().and_then(|text| text.to_str().ok())
 }
 
-/// A whole number of any size, as Python's are.
+/// An integer of any size, as in Python.
 #[derive(IntoPyObject)]
 pub(crate) struct Whole<'py>(pub(crate) Bound<'py, PyAny>);
 
@@ -125,7 +127,7 @@ impl<'py> FromPyObject<'_, 'py> for Whole<'py> {
     }
 }
 
-/// A range of lines, or whatever is given in its place.
+/// A range of lines, or any value that was passed as one.
 pub(crate) struct Lines(Value<'static>);
 
 impl<'py> FromPyObject<'_, 'py> for Lines {
@@ -151,7 +153,7 @@ pub(crate) fn fields_of_view<'a>(
     fields
 }
 
-/// What `work` makes of the input, decoded as the command that is named, or else the one in it.
+/// Decodes the input as the command `command`, or as the command that it names, and calls `work` with the result.
 fn decoded<T>(
     input: &Bound<'_, PyAny>,
     command: Option<&str>,
@@ -176,7 +178,7 @@ pub(crate) fn exception(py: Python<'_>, reply: &Reply) -> Option<PyErr> {
     }
 }
 
-/// Runs a typed command detached.
+/// Runs a typed command with the interpreter released.
 pub(crate) fn done<T: Send>(
     py: Python<'_>,
     command: impl FnOnce(&Core) -> Result<T, Error> + Send,

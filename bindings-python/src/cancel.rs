@@ -9,11 +9,11 @@ use pyo3::prelude::*;
 
 use crate::shutdown::attached;
 
-/// A command that takes less time is not interrupted: checking for signals needs the interpreter, which another
-/// thread may be using.
+/// A command that takes less time is not interrupted: checking for signals needs the interpreter, which another thread
+/// may be using.
 const MOMENT: Duration = Duration::from_millis(10);
 
-/// Cancels a call. A call that has not begun to write does not happen.
+/// Cancels a call. A call that has not begun to write is then not executed.
 #[pyclass(module = "memdir._memdir", frozen)]
 pub(crate) struct Cancellation(Core);
 
@@ -37,12 +37,12 @@ impl Cancellation {
 }
 
 thread_local! {
-    /// The cancellation of the call that a thread of ours is about to execute. Commands that a store or a hook executes
-    /// meanwhile are calls of their own.
+    /// The cancellation of the call that a thread of the pool is about to execute. Commands that a store or a hook
+    /// executes meanwhile are separate calls.
     static OF_CALL: Cell<Option<Core>> = const { Cell::new(None) };
 }
 
-/// Calls `work`. The first command that it executes is cancelled with `cancellation`.
+/// Calls `work`. `cancellation` cancels the first command that `work` executes.
 pub(crate) fn for_call<T>(cancellation: Core, work: impl FnOnce() -> T) -> T {
     OF_CALL.set(Some(cancellation));
     let done = work();
@@ -50,32 +50,34 @@ pub(crate) fn for_call<T>(cancellation: Core, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// The cancellation of the call that this thread is about to execute, for what executes it: taken once.
+/// Takes the cancellation of the call that this thread is about to execute. Only the first call of this function gets
+/// it.
 pub(crate) fn of_call() -> Option<Core> {
     OF_CALL.take()
 }
 
-/// Runs `work` with the interpreter released, as a part of the call that this thread executes. `work` is given what cancels it.
+/// Runs `work` with the interpreter released, as a part of the call that this thread executes. `work` gets the call's
+/// cancellation.
 pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce(&Core) -> T + Send) -> T {
     let cancellation = of_call().unwrap_or(Core::never());
     py.detach(|| work(&cancellation))
 }
 
-/// Runs `work` with the interpreter released, and gives it what cancels it. If a signal's handler raises meanwhile, such as
-/// `KeyboardInterrupt`, a command that has not begun to write is cancelled, and the exception is raised.
+/// Runs `work` with the interpreter released, and passes it a cancellation. If a signal handler raises meanwhile, such
+/// as `KeyboardInterrupt`, a command that has not begun to write is cancelled, and the exception is raised.
 pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Core) -> T + Send,
 ) -> PyResult<T> {
     if let Some(cancellation) = OF_CALL.take() {
-        // On a thread of ours, which has nothing to do with signals.
+        // Threads of the pool do not handle signals.
         return Ok(py.detach(|| work(&cancellation)));
     }
     let raised = Arc::new(Mutex::new(None));
     let (told, begun) = (Arc::clone(&raised), Instant::now());
     let signals = Core::asking(move || {
         begun.elapsed() >= MOMENT
-            // Only on the main thread; anywhere else this does nothing.
+            // Signals are handled only on the main thread; on other threads this does nothing.
             && attached(|py| py.check_signals().err()).flatten().is_some_and(|error| {
                 *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                 true

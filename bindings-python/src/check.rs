@@ -11,10 +11,12 @@ use crate::read_only;
 use crate::results::Shown;
 use crate::stores;
 
-/// Checks a store and its history: inspects the store's structures, reads every file, reads every record of the
-/// history and computes every version. Changes nothing. Others may use the store meanwhile.
+/// Checks a store and its history: inspects the store's structures, reads every file, reads every
+/// record of the history and computes every version. Changes nothing. Other processes may use the
+/// store meanwhile.
 ///
-/// A store that fails in the middle is a problem, too: what was found before is kept.
+/// If the store fails in the middle, the failure is reported as a problem, beside the problems
+/// found before.
 ///
 /// Args:
 ///     store: The store, or its address. It must exist.

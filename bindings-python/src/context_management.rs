@@ -8,7 +8,7 @@ use crate::hints::{self, Hinted};
 use crate::json::json;
 use crate::options::read;
 
-/// What `memdir.context_management` returns.
+/// Makes the value that `memdir.context_management` returns.
 #[pyfunction]
 pub(crate) fn context_management<'py>(
     py: Python<'py>,

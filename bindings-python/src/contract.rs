@@ -1,4 +1,4 @@
-//! The check of the contract, on stores that Python makes.
+//! The check of the contract, on stores written in Python.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,7 +9,8 @@ use pyo3::prelude::*;
 use crate::hints::{self, Hinted};
 use crate::stores;
 
-/// The first rule of the contract that the stores of `factory` break; `None` if they keep all.
+/// Returns the first rule of the contract that a store of `factory` breaks; `None` if no rule is
+/// broken.
 #[pyfunction]
 pub(crate) fn check_contract(
     py: Python<'_>,
@@ -24,7 +25,7 @@ pub(crate) fn check_contract(
                 stores::from_object(&store)
             });
             made.unwrap_or_else(|error| {
-                // The check cannot stop here; what it finds from now on does not count.
+                // The check cannot stop here. Its later results are ignored.
                 raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                 Arc::new(InProcess::new()) as Arc<dyn Store>
             })

@@ -1,4 +1,4 @@
-//! Copying from store to store.
+//! Copies everything from one store to another.
 
 use std::ops::ControlFlow;
 
@@ -18,7 +18,7 @@ use crate::shutdown::attached;
 use crate::stores;
 
 hint!(
-    /// What is told how far a copy is.
+    /// A callback for the progress of a copy.
     OnProgress = type_hint_subscript!(
         type_hint_identifier!("collections.abc", "Callable"),
         PyStaticExpr::List { elts: &[<Progress<'_> as Hint>::HINT] },
@@ -28,22 +28,22 @@ hint!(
 
 /// Copies everything from one store into another: contents, times, hidden files, empty directories.
 ///
-/// Nothing is ever deleted. Both stores are compared first. A file that is there already with the same
-/// content only gets its time. If one is there with another content, nothing is copied at all, unless
-/// `overwrite` is true. What is written is read back and compared. After an interruption, the same call
-/// does the rest.
+/// Nothing is ever deleted. Both stores are compared first. If a file with the same content already
+/// exists, only its time is set. If a file with another content exists, nothing is copied at all,
+/// unless `overwrite` is true. Everything that is written is read back and compared. After an
+/// interruption, the same call copies the rest.
 ///
 /// Args:
-///     source: The store to copy from, or its address; it has to be there, and is only read.
-///     destination: The store to copy to, or its address; a directory or database is made.
-///     overwrite: Whether files that have another content are replaced.
-///     durability: What a copied file survives: `"full"` loss of power, `"relaxed"` a crash of the
-///         process, which is faster for many small files.
-///     on_progress: Called before each file; an exception that it raises ends the copy there.
+///     source: The store to copy from, or its address. It must exist, and is only read.
+///     destination: The store to copy to, or its address. A directory or database is created.
+///     overwrite: Replace files that have another content.
+///     durability: The failure that a copied file survives: `"full"` a loss of power, `"relaxed"` a
+///         crash of the process, which is faster for many small files.
+///     on_progress: Called before each file. An exception that it raises stops the copy.
 ///
 /// Raises:
 ///     CopyError: The destination holds something else.
-///     StoreError: A store cannot be opened, or failed. What was copied before stays.
+///     StoreError: A store cannot be opened, or failed. Files that are already copied stay.
 ///     ConfigError: An address is wrong.
 ///
 /// >>> from memdir import copy, open_store

@@ -14,7 +14,7 @@ use crate::time::Time;
 /// Reads entries: objects with the attributes of `memdir.Entry`. Names that no path can contain are left out.
 ///
 /// # Errors
-/// A mistake of the store: what it listed are not entries, or one is not below `/memories`.
+/// The store listed something that is not an entry, or an entry that is not below `/memories`.
 pub(crate) fn entries(listed: &Bound<'_, PyAny>) -> PyResult<Vec<Entry>> {
     if listed.is_instance_of::<PyString>() {
         return Err(PyTypeError::new_err("expected entries, got a str"));

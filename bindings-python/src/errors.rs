@@ -1,5 +1,5 @@
-//! Errors across the border: the core's become Python's exceptions, and the exceptions of a store
-//! written in Python become the core's conditions.
+//! Converts errors: the core's become Python's exceptions, and the exceptions of a store written in
+//! Python become the core's conditions.
 
 use std::error::Error as _;
 
@@ -70,8 +70,9 @@ fn config_error(py: Python<'_>, error: &ConfigError) -> PyErr {
     }
 }
 
-/// What a store or a hook written in Python raised that is no error at all, such as a
-/// `KeyboardInterrupt` or a cancellation: it is nobody's answer and is passed on as it is.
+/// An exception of a store or a hook written in Python that is not an error, such as a
+/// `KeyboardInterrupt` or a cancellation. It is not an answer to the command, so it is raised
+/// unchanged.
 pub(crate) fn interruption(py: Python<'_>, error: &Error) -> Option<PyErr> {
     let cause = match error {
         Error::Store(error) => python_cause(error),
@@ -94,8 +95,8 @@ pub(crate) fn store_error(py: Python<'_>, error: &StoreError) -> PyErr {
     of_kind(py, raised, error.kind())
 }
 
-/// What the history cannot tell, or not take back. If a store written in Python broke in the middle, its own exception is
-/// the `__cause__`.
+/// The history cannot answer a query or undo a change. If a store written in Python broke in the
+/// middle, its own exception is the `__cause__`.
 pub(crate) fn history_error(py: Python<'_>, error: &HistoryError) -> PyErr {
     let cause = match error {
         HistoryError::Store(error) => return store_error(py, error),
@@ -121,7 +122,7 @@ pub(crate) fn history_error(py: Python<'_>, error: &HistoryError) -> PyErr {
     }
 }
 
-/// A hook that failed. What it raised is the `__cause__`.
+/// A hook that failed. The exception of the hook is the `__cause__`.
 fn hook_error(py: Python<'_>, error: &Error, source: &HookError) -> PyErr {
     let raised = raised(py, &class::HOOK, "HookError", &error.to_string());
     raised.set_cause(py, source.downcast_ref().map(|cause: &PyErr| cause.clone_ref(py)));
@@ -144,8 +145,9 @@ pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     }
 }
 
-/// What a store's method raises: a condition as the exception that Python's own file functions
-/// raise for it, with the path as `filename`; what broke as what broke it, if that was Python.
+/// The exception of a store's method. A condition becomes the exception that Python's own file
+/// functions raise for it, with the path as `filename`. A failure of a store written in Python
+/// becomes that store's own exception.
 pub(crate) fn raise_condition(py: Python<'_>, error: &StoreError, path: &str) -> PyErr {
     let condition = match error {
         StoreError::Source(condition) => condition,
@@ -158,14 +160,14 @@ pub(crate) fn raise_condition(py: Python<'_>, error: &StoreError, path: &str) ->
         };
     };
     match py.import("errno").and_then(|numbers| numbers.getattr(errno)?.extract::<i32>()) {
-        // OSError itself chooses the class that belongs to the number.
+        // `OSError` itself selects the subclass for the number.
         Ok(errno) => PyOSError::new_err((errno, condition.to_string(), path.to_owned())),
         Err(error) => error,
     }
 }
 
-/// What an exception of a store written in Python means: a condition of the tree, if it is one
-/// that Python's own file functions raise for it, and else that the store broke in `operation`.
+/// Converts an exception of a store written in Python. It becomes a condition of the tree if
+/// Python's own file functions raise it for one. Otherwise the store failed in `operation`.
 pub(crate) fn condition_from_python(py: Python<'_>, operation: String, error: PyErr) -> StoreError {
     let is = |class: Bound<'_, PyType>| error.is_instance(py, &class);
     if is(PyFileNotFoundError::type_object(py)) {
@@ -179,16 +181,16 @@ pub(crate) fn condition_from_python(py: Python<'_>, operation: String, error: Py
     } else if is(PyPermissionError::type_object(py)) {
         StoreError::PermissionDenied
     } else {
-        // Without the one for a rename, which every other call can raise as well.
+        // `EINVAL` is a condition only for a rename, but every other call can raise it as well.
         let name = errno_name(py, &error).filter(|name| name != "EINVAL");
         let condition = name.and_then(|name| StoreError::from_errno_name(&name));
         condition.unwrap_or_else(|| StoreError::failed(operation, error))
     }
 }
 
-/// As [`condition_from_python`] for a rename, whose exception may be about either path: as with
-/// Python's own, `filename` says which. And as with `os.rename`, `EINVAL` is a directory that was
-/// to be moved below itself.
+/// Same as [`condition_from_python`], for a rename. Its exception may concern either path:
+/// `filename` says which, as in Python's own exceptions. `EINVAL` means that a directory was to be
+/// moved below itself, as with `os.rename`.
 pub(crate) fn rename_condition_from_python(
     py: Python<'_>,
     from: &MemoryPath,
@@ -200,7 +202,7 @@ pub(crate) fn rename_condition_from_python(
     let about = error.value(py).getattr("filename").and_then(|name| name.extract::<String>());
     let about_source = about.is_ok_and(|about| about == from.as_str());
     match condition_from_python(py, format!("renaming {from}"), error) {
-        // Never about the source, also where both paths are the same.
+        // These never concern the source, even if both paths are the same.
         condition @ (StoreError::NotFound | StoreError::AlreadyExists) => condition,
         failure if failure.is_failure() => failure,
         condition if about_source => StoreError::Source(Box::new(condition)),

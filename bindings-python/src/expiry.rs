@@ -12,7 +12,7 @@ use crate::logging;
 use crate::results;
 use crate::shutdown::attached;
 
-/// Lets files expire, detached. An exception of the callback stops it.
+/// Removes unused files with the interpreter released. An exception of the callback stops it.
 pub(crate) fn expire(
     py: Python<'_>,
     memory: &Memory,

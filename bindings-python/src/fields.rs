@@ -1,8 +1,8 @@
 //! A command's input, read straight from Python's own values.
 //!
-//! Texts are borrowed from the `str` objects that hold them and not copied. Those objects are kept
-//! alive here as long as the decoded command, because another thread may change the dict they came
-//! from while the core works with the interpreter released.
+//! Texts are borrowed from the `str` objects that hold them, and not copied. Those objects are kept
+//! alive as long as the decoded command, because another thread may change the dict while the core
+//! works with the interpreter released.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -14,15 +14,15 @@ use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 
-/// The most values of a list that are read. A valid list has two values. Of any other a sentence
-/// shows the first hundred characters, and this many values fill them. The limit also ends a list
-/// that contains itself.
+/// The most values of a list that are read. A valid list has two values. For any other list, a
+/// sentence shows the first hundred characters, and this many values fill them. The limit also
+/// stops at a list that contains itself.
 const MAX_VALUES: usize = 512;
 
 /// The input of one command: a dict, another mapping, or an object with attributes.
 pub(crate) struct Input<'py> {
     source: Source<'py>,
-    /// The `tool_use` block that it was within.
+    /// The `tool_use` block that contained it.
     block: Option<Box<Input<'py>>>,
     kept: Kept<'py>,
 }
@@ -48,8 +48,8 @@ impl<'py> Input<'py> {
         Some(Self { source, block: None, kept: Kept::default() })
     }
 
-    /// As [`Input::new`] for any value: an object without a `command` is not an input. Of a whole
-    /// `tool_use` block it is the block's input.
+    /// Same as [`Input::new`] for any value, but an object without a `command` is not an input. If
+    /// the value is a whole `tool_use` block, the input is the block's `input`.
     pub(crate) fn of_call(value: &Bound<'py, PyAny>) -> Option<Self> {
         let input = Self::new(value)?;
         if let Some(own) = input.of_block() {
@@ -61,7 +61,7 @@ impl<'py> Input<'py> {
         }
     }
 
-    /// Decodes the command that is named in it.
+    /// Decodes the command that it names.
     pub(crate) fn decode(&self) -> Decoded<'_> {
         let decoded = Decoded::of(self);
         match &self.block {
@@ -73,7 +73,7 @@ impl<'py> Input<'py> {
     /// The input within a `tool_use` block, which may be a dict or one of the SDK's models.
     fn of_block(&self) -> Option<Self> {
         let get = |name| self.raw(name).ok().flatten();
-        // A command is what usually comes.
+        // Usually the value is the command itself.
         if get("command").is_some() {
             return None;
         }
@@ -85,7 +85,7 @@ impl<'py> Input<'py> {
         if own.is_instance_of::<PyDict>() { Self::new(&own) } else { None }
     }
 
-    /// The value under `name`, or `None` if there is none.
+    /// The value of the field `name`, or `None` if it is absent.
     pub(crate) fn raw(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         match &self.source {
             Source::Dict(dict) => dict.get_item(name),
@@ -118,7 +118,7 @@ impl Fields for Input<'_> {
     }
 }
 
-/// Whether it is one of the types that JSON's other values become.
+/// Returns whether the value has one of the types that JSON's other values become.
 fn is_plain(value: &Bound<'_, PyAny>) -> bool {
     value.is_none()
         || value.is_instance_of::<PyString>()
@@ -132,7 +132,7 @@ fn is_plain(value: &Bound<'_, PyAny>) -> bool {
 pub(crate) fn text_value<'a>(text: &'a Bound<'_, PyString>) -> Value<'a> {
     match text.to_str() {
         Ok(text) => Value::Text(Cow::Borrowed(text)),
-        // A lone surrogate.
+        // The text has a lone surrogate.
         Err(_) => Value::Other(Cow::Borrowed("text that is not valid Unicode")),
     }
 }
@@ -188,7 +188,7 @@ fn items<'py>(
     items
 }
 
-/// The kind of any other value, in words.
+/// The type of any other value, in words.
 fn kind(value: &Bound<'_, PyAny>) -> String {
     match value.get_type().name() {
         Ok(name) => format!("a Python object of type {}", name.to_string_lossy()),
@@ -196,8 +196,8 @@ fn kind(value: &Bound<'_, PyAny>) -> String {
     }
 }
 
-/// Keeps texts alive while they are borrowed. It is a list that only grows, so its texts stay
-/// borrowed while more are added.
+/// Keeps texts alive while they are borrowed. The list only grows, so its texts stay borrowed while
+/// more are added.
 #[derive(Default)]
 struct Kept<'py> {
     next: OnceCell<Box<(Bound<'py, PyString>, Kept<'py>)>>,

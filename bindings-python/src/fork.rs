@@ -3,7 +3,7 @@
 use memdir::store;
 use pyo3::prelude::*;
 
-/// Waits until no other thread is in the middle of a command that a forked child could not survive.
+/// Waits until no other thread is in the middle of a command that would break in a forked child.
 #[pyfunction]
 pub(crate) fn before_fork(py: Python<'_>) {
     // The other threads may need the interpreter to finish.

@@ -1,5 +1,5 @@
-//! How the generated type stubs name what pyo3 cannot know: classes that are declared in Python,
-//! and values that are passed through as they are.
+//! The types in the generated stubs that pyo3 cannot name: classes that are declared in Python, and
+//! values that are passed through unchanged.
 
 use std::marker::PhantomData;
 
@@ -47,7 +47,7 @@ impl<'py, H: Hint> IntoPyObject<'py> for Hinted<'py, H> {
     }
 }
 
-/// Declares a [`Hint`]. One that names a class of ours stands beside that class.
+/// Declares a [`Hint`]. A hint for a class of ours is declared beside that class.
 macro_rules! hint {
     ($(#[$doc:meta])* $name:ident = $hint:expr) => {
         $(#[$doc])*
@@ -92,7 +92,7 @@ hint!(
     )
 );
 hint!(
-    /// Texts.
+    /// A sequence of texts.
     Texts = type_hint_subscript!(type_hint_identifier!("collections.abc", "Sequence"), STR)
 );
 hint!(
@@ -100,11 +100,11 @@ hint!(
     Flag = type_hint_identifier!("builtins", "bool")
 );
 hint!(
-    /// A whole number.
+    /// An integer.
     Count = type_hint_identifier!("typing", "SupportsIndex")
 );
 hint!(
-    /// A whole number, or `None`.
+    /// An integer, or `None`.
     Limit = type_hint_union!(type_hint_identifier!("typing", "SupportsIndex"), NONE)
 );
 hint!(
@@ -115,7 +115,7 @@ hint!(
     )
 );
 hint!(
-    /// What is told how far an expiry is.
+    /// A callback for the progress of an expiry.
     OnExpiryProgress = type_hint_subscript!(
         type_hint_identifier!("collections.abc", "Callable"),
         PyStaticExpr::List {
@@ -125,7 +125,7 @@ hint!(
     )
 );
 hint!(
-    /// What an edit of a file is: from the old content to the new one.
+    /// An edit of a file: from the old content to the new one.
     Edit = type_hint_subscript!(
         type_hint_identifier!("collections.abc", "Callable"),
         PyStaticExpr::List { elts: &[BYTES] },
@@ -133,11 +133,12 @@ hint!(
     )
 );
 hint!(
-    /// The entries of a directory. Not `list`: in a class with a method of that name it means that.
+    /// The entries of a directory. Not `list`: in a class with a method `list`, that name is the
+    /// method.
     Entries = type_hint_subscript!(type_hint_identifier!("collections.abc", "Sequence"), ENTRY)
 );
 hint!(
-    /// What makes a store.
+    /// Makes a store.
     Factory = type_hint_subscript!(
         type_hint_identifier!("collections.abc", "Callable"),
         PyStaticExpr::List { elts: &[] },
@@ -145,7 +146,7 @@ hint!(
     )
 );
 hint!(
-    /// What opening a path gives.
+    /// The result of opening a path.
     Opened = type_hint_union!(BYTES, Entries::HINT)
 );
 hint!(
@@ -153,11 +154,11 @@ hint!(
     Key = type_hint_union!(BYTES, STR)
 );
 hint!(
-    /// Any value at all.
+    /// Any value.
     Anything = OBJECT
 );
 hint!(
-    /// What a reply shows.
+    /// The content of a reply.
     Content = type_hint_union!(
         STR,
         type_hint_subscript!(
@@ -180,7 +181,7 @@ hint!(
     Fields = type_hint_subscript!(type_hint_identifier!("builtins", "dict"), STR, OBJECT)
 );
 hint!(
-    /// Names and their values, to be read.
+    /// Names and their values, read-only.
     FieldMapping = type_hint_subscript!(
         type_hint_identifier!("collections.abc", "Mapping"),
         STR,

@@ -1,4 +1,4 @@
-//! How the methods of a `Memory` that concern its history are carried out.
+//! How the methods of `Memory` that concern its history are executed.
 
 use memdir::Memory as Core;
 use memdir::history::HistoryError;
@@ -11,10 +11,10 @@ use crate::logging;
 use crate::moment::Moment;
 use crate::opened::Opened;
 
-/// What the arguments of `undo` say.
+/// Reads the arguments of `undo`.
 ///
 /// # Errors
-/// A `ConfigError` if they contradict each other, or say nothing, or if a time has no zone.
+/// A `ConfigError` if they contradict each other, if none is given, or if a time has no time zone.
 pub(crate) fn undo(
     py: Python<'_>,
     change: Option<String>,
@@ -25,7 +25,7 @@ pub(crate) fn undo(
     Undo::of(change, since, actor).map_err(|problem| to_python(py, &problem.into()))
 }
 
-/// Runs a method detached.
+/// Runs a method with the interpreter released.
 pub(crate) fn done<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Core) -> Result<T, HistoryError> + Send,

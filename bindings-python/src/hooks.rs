@@ -1,6 +1,6 @@
 //! Hooks written in Python, for the core.
 //!
-//! The core calls them from the thread that a command runs on, with the interpreter released.
+//! The core calls them from the thread on which a command runs, with the interpreter released.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,18 +21,18 @@ use crate::results;
 use crate::shutdown::attached;
 use crate::{interruption, logging};
 
-/// Whether the caller awaits what the hooks of a memory return.
+/// Does the caller await the results of a memory's hooks?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Awaited {
     No,
-    /// `AsyncMemory` does, and so it may have coroutine functions.
+    /// `AsyncMemory` does, so its hooks may be coroutine functions.
     Yes,
 }
 
-/// Your two functions.
+/// The two functions of the application.
 pub(crate) struct PythonHooks {
     before: Function,
-    /// Whether `before` takes the call, too.
+    /// True if `before` also takes the call.
     takes_call: bool,
     after: Function,
 }
@@ -53,7 +53,7 @@ impl PythonHooks {
         Ok(Some(Arc::new(Self { before: asked, takes_call, after })))
     }
 
-    /// For the garbage collector, because a hook often refers to its own memory.
+    /// Used by the garbage collector, because a hook often refers to its own memory.
     pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.before.traverse(visit)?;
         self.after.traverse(visit)
@@ -101,24 +101,24 @@ impl MemoryHooks for PythonHooks {
     }
 }
 
-/// What the hook `before` may know of a call, beside the command.
+/// Describes a call, beyond its command, to the hook `before`.
 ///
 /// Attributes:
-///     actor: Who acts: that of `acting_as`, or the option `actor`; `None` if there is none.
-///     session: The session: each memory has its own, and each that `acting_as` makes.
+///     actor: The actor of `acting_as`, or else the option `actor`; `None` if neither is set.
+///     session: The session. Each memory has its own, and so has each result of `acting_as`.
 ///     tool_use_id: The `id` of the `tool_use` block; `None` if the input was not a whole block.
 #[pyclass(module = "memdir", frozen)]
 pub(crate) struct HookCall(CoreCall<'static>);
 
 #[pymethods]
 impl HookCall {
-    /// Who acts; `None` if the memory was not told.
+    /// The actor of `acting_as`, or else the option `actor`; `None` if neither is set.
     #[getter]
     fn actor(&self) -> Option<&str> {
         self.0.actor()
     }
 
-    /// The session: each memory has its own, and each that `acting_as` makes.
+    /// The session. Each memory has its own, and so has each result of `acting_as`.
     #[getter]
     fn session(&self) -> &str {
         self.0.session()
@@ -130,17 +130,18 @@ impl HookCall {
         self.0.tool_use_id()
     }
 
-    /// What the command would change, as a unified diff of the texts as they would be stored. Empty for a view.
+    /// Shows what the command would change, as a unified diff of the texts as they would be stored.
+    /// Empty for a view.
     ///
-    /// An approval holds for this diff: if what it is based on has changed when the command is
-    /// executed, nothing is changed, and the model reads that it has to view the file again. To ask
-    /// reads the file, or lists the directory, and leaves no trace.
+    /// An approval applies to this diff. If its basis has changed when the command is executed, nothing
+    /// is changed, and the model reads that it has to view the file again. Calling this reads the file,
+    /// or lists the directory, and is not recorded as a view or as use.
     ///
     /// Raises:
-    ///     RefusedError: The command would be refused. Pass it on, and the command is refused in the
-    ///         same words.
+    ///     RefusedError: The command would be refused. If you let it pass, the command is refused with
+    ///         the same sentence.
     ///     StoreError: The store failed.
-    ///     HookError: The hook has returned already.
+    ///     HookError: The hook has already returned.
     fn diff(&self, py: Python<'_>) -> PyResult<String> {
         let diff = interruptible(py, |cancellation| self.0.cancelled_by(cancellation).diff())?;
         diff.map_err(|error| to_python(py, &error))
@@ -153,11 +154,11 @@ impl HookCall {
     }
 }
 
-/// Whether the hook `before` takes the call, too: if it has a parameter `call`.
+/// Returns whether the hook `before` also takes the call, which it does if it has a parameter `call`.
 #[pyfunction]
 pub(crate) fn takes_call(before: &Bound<'_, PyAny>) -> bool {
     let inspect = || before.py().import("inspect")?.call_method1("signature", (before,));
-    // A function without a signature, such as some of C's, takes the command alone.
+    // A function without a signature, such as some C functions, takes only the command.
     let has_call = || inspect()?.getattr("parameters")?.contains("call");
     has_call().unwrap_or(false)
 }
@@ -174,7 +175,7 @@ pub(crate) fn ask<'py>(
     before.call((fields,), Some(&named))
 }
 
-/// What `before` decided about the command, by what it returned or raised.
+/// The decision of `before` about the command, from its result or its exception.
 pub(crate) fn decided(
     command: &Command<'_>,
     answer: PyResult<Bound<'_, PyAny>>,
@@ -187,7 +188,7 @@ pub(crate) fn decided(
     if let Some(problem) = unawaited("before", &returned) {
         return Err(problem.into());
     }
-    // Not any object that happens to have attributes.
+    // Other objects with attributes do not count as a command.
     let input = returned.cast::<PyMapping>().ok().and_then(|mapping| Input::new(mapping));
     match input {
         Some(fields) => HookDecision::read(command, &fields),
@@ -200,20 +201,20 @@ pub(crate) fn decided(
     }
 }
 
-/// The error for an awaitable on a path that awaits nothing: the hook has not run, so this is no answer of it. A coroutine is closed,
-/// so that Python does not warn of it as well.
+/// The error for an awaitable where the caller awaits nothing: the hook has not run, so the awaitable
+/// is not its answer. A coroutine is closed, because Python would otherwise also print a warning.
 fn unawaited(name: &str, returned: &Bound<'_, PyAny>) -> Option<PyErr> {
     if !returned.get_type().hasattr("__await__").unwrap_or(false) {
         return None;
     }
-    // Futures and tasks have no such method.
+    // Futures and tasks have no method `close`.
     let _ = returned.call_method0("close");
     Some(PyTypeError::new_err(format!(
         "`{name}` returned an awaitable, and only AsyncMemory and AsyncMemoryTool await one"
     )))
 }
 
-/// A `memdir.Deny` is a denial; every other exception is a failure.
+/// Converts an exception: a `memdir.Deny` is a denial, every other exception is a failure.
 fn refusal(py: Python<'_>, error: PyErr) -> Result<HookDecision, HookError> {
     static DENY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let class = DENY.import(py, "memdir._errors", "Deny")?;
@@ -224,7 +225,7 @@ fn refusal(py: Python<'_>, error: PyErr) -> Result<HookDecision, HookError> {
     Ok(HookDecision::Deny(sentence.to_string_lossy().into_owned()))
 }
 
-/// The command as an immutable dict, because a change in place has no effect.
+/// The command as an immutable dict, because changing it in place would have no effect.
 pub(crate) fn fields<'py>(
     py: Python<'py>,
     command: &Command<'_>,
@@ -249,7 +250,8 @@ pub(crate) fn set(dict: &Bound<'_, PyDict>, name: &str, value: &Value<'_>) -> Py
     }
 }
 
-/// Whether calling it gives a coroutine: an `async def`, or an object that is called by one.
+/// Returns whether a call of the function gives a coroutine: it is an `async def`, or an object whose
+/// `__call__` is one.
 #[pyfunction]
 pub(crate) fn is_coroutine_function(function: &Bound<'_, PyAny>) -> PyResult<bool> {
     let inspect = function.py().import("inspect")?;
@@ -261,7 +263,7 @@ pub(crate) fn is_coroutine_function(function: &Bound<'_, PyAny>) -> PyResult<boo
     Ok(false)
 }
 
-/// A function that the garbage collector can clear.
+/// A function reference that the garbage collector can clear.
 struct Function(Mutex<Option<Py<PyAny>>>);
 
 impl Function {
@@ -295,7 +297,7 @@ impl Function {
     fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         match self.0.try_lock() {
             Ok(function) => visit.call(&*function),
-            // It is in use, so the memory is not garbage.
+            // The function is in use, so the memory is not garbage.
             Err(_) => Ok(()),
         }
     }

@@ -1,11 +1,11 @@
-//! Recognises images, as a view does.
+//! Recognises images by the same rule as a view.
 
 use memdir::Image;
 use pyo3::prelude::*;
 
-/// The media type of a whole PNG or JPEG image: `"image/png"` or `"image/jpeg"`. `None` for anything
-/// else, also for an image that is cut off, which Anthropic's API refuses. A view shows a file as an
-/// image if this names one.
+/// Returns the media type of a complete PNG or JPEG image: `"image/png"` or `"image/jpeg"`. Returns
+/// `None` for anything else, including a truncated image, which Anthropic's API refuses. A view
+/// shows a file as an image if this returns a type.
 ///
 /// Args:
 ///     content: The content of a file. Pixels are not decoded.

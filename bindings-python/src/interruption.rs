@@ -1,5 +1,5 @@
-//! Exceptions that interrupt what a call tells: the hook `after`, the logger. They are no errors of it, such as a
-//! `KeyboardInterrupt`, so the caller of the call gets them.
+//! Exceptions that are not errors, such as a `KeyboardInterrupt`, raised by the hook `after` or by the logger. They
+//! interrupt the call, so its caller gets them.
 
 use std::cell::RefCell;
 
@@ -7,11 +7,11 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
 thread_local! {
-    /// What interrupted the call that this thread executes.
+    /// The exception that interrupted the call of this thread.
     static INTERRUPTED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// Keeps an exception that is no error, for [`pass_on`]; gives an error back.
+/// Keeps an exception that is not an error, for [`pass_on`]. Returns an error unchanged.
 pub(crate) fn keep(py: Python<'_>, raised: PyErr) -> Option<PyErr> {
     if raised.is_instance_of::<PyException>(py) {
         return Some(raised);
@@ -20,7 +20,7 @@ pub(crate) fn keep(py: Python<'_>, raised: PyErr) -> Option<PyErr> {
     None
 }
 
-/// Raises the exception that interrupted what the last command on this thread told.
+/// Raises the exception that interrupted the hook or the logger in the last command of this thread.
 pub(crate) fn pass_on() -> PyResult<()> {
     INTERRUPTED.with(RefCell::take).map_or(Ok(()), Err)
 }

@@ -1,4 +1,4 @@
-//! [`json`]: definitions of tools, which the core has as JSON.
+//! [`json`]: converts definitions of tools, which are JSON in the core.
 
 use pyo3::prelude::*;
 

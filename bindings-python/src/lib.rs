@@ -3,7 +3,7 @@
 //! It connects Python's values, exceptions and threads with the core. A command is decoded directly
 //! from its dict or object (`fields`). The interpreter is released while the core works. A store
 //! written in Python is a store like any other (`python_store`). Abstract classes, exceptions and
-//! the SDK's tools are written in Python, in `python/memdir`; results are dataclasses (`results`).
+//! the SDK's tools are written in Python, in `python/memdir`. Results are dataclasses (`results`).
 
 mod calls;
 mod cancel;

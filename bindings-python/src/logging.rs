@@ -1,8 +1,8 @@
 //! The logger `memdir`: turns the core's events into Python's log records.
 //!
 //! The core reports its commands through `tracing`; this is the only subscriber in the library.
-//! Each command is a record of level DEBUG, a failed one of level WARNING, which names the kind of its cause. The
-//! details of a failure are a record of level DEBUG, the only one that may hold a path of the host.
+//! Each command is a record of level DEBUG. A failed command is a record of level WARNING, which names the kind of its
+//! cause. The details of a failure are a record of level DEBUG, the only one that may contain a path of the host.
 
 use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,21 +19,21 @@ use tracing::{Event, Level, Metadata, Subscriber};
 use crate::interruption;
 use crate::shutdown::attached;
 
-/// Levels as Python counts them.
+/// Python's numbers for the levels.
 const DEBUG: u8 = 10;
 const WARNING: u8 = 30;
 
-/// Whether the logger wanted DEBUG when a command was last called. It is set while we hold the
-/// interpreter anyway, and read while we do not.
+/// True if the logger was enabled for DEBUG at the last call of a command. It is set while this thread holds the
+/// interpreter anyway, and read while it does not.
 static WANTS_DEBUG: AtomicBool = AtomicBool::new(false);
 
 /// Starts logging.
 pub(crate) fn install() {
-    // It fails only if it was done before, by a module that was imported twice.
+    // This fails only if logging was installed before, by a module that was imported twice.
     let _ = set_global_default(Bridge);
 }
 
-/// Reads the logger's level. It asks Python's code, so not while the interpreter is shutting down.
+/// Reads the logger's level. It runs Python code, so it does nothing while the interpreter shuts down.
 pub(crate) fn refresh() {
     let wants = attached(|py| {
         let asked = pyo3::intern!(py, "isEnabledFor");
@@ -99,7 +99,7 @@ impl Subscriber for Bridge {
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {
-        // Of spans, which are never enabled.
+        // Spans are never enabled.
         Id::from_u64(1)
     }
 
@@ -112,8 +112,8 @@ impl Subscriber for Bridge {
     fn exit(&self, _: &Id) {}
 }
 
-/// `command=view path=/memories/a outcome=ok bytes=72 lines=3`; a value that holds a blank, a `=`, a `"` or
-/// what cannot be printed is in quotation marks: `path="/memories/my notes"`.
+/// `command=view path=/memories/a outcome=ok bytes=72 lines=3`. A value that contains a space, a `=`, a `"` or an
+/// unprintable character is quoted: `path="/memories/my notes"`.
 struct Line(String);
 
 impl Line {
@@ -130,7 +130,7 @@ impl Visit for Line {
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        // Else a file's name could look like another field.
+        // Without quotes, a file's name could look like another field.
         let quoted = format!("{value:?}");
         let plain = quoted.len() == value.len() + 2 && !value.is_empty();
         if plain && !value.contains(|c: char| c.is_whitespace() || c == '=') {

@@ -1,6 +1,7 @@
 //! [`Memory`]: the engine, for Python.
 //!
-//! All methods of a class have to stand in one place, with the docstrings that users read, so this file is a long one.
+//! All methods of a class have to be in one place, with the docstrings that users read, so this file is
+//! long.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,19 +36,20 @@ use crate::watch::Watch;
 
 /// The memory directory: executes the six commands of Claude's memory tool on a store.
 ///
-/// It needs no SDK. `execute` takes a tool call's input as the model sent it, and never raises
-/// because of anything that the model sent. The methods named after the commands take plain
-/// arguments, return the text of the reply, and raise `RefusedError` if the command is refused.
+/// It needs no SDK. `execute` takes a tool call's input as the model sent it, and never raises because
+/// of anything that the model sent. The methods named after the commands take plain arguments, return
+/// the text of the reply, and raise `RefusedError` if the command is refused.
 ///
-/// Many threads may use it at once, and many processes may use one directory: the store keeps
-/// writers apart. Other Python threads run while the store works.
+/// Many threads may use a memory concurrently, and many processes may use one directory: the store
+/// synchronises writers. Other Python threads run while the store works.
 ///
 /// Args:
-///     store: Where the files are: a directory, made if it is not there (the files are in its
-///         `memories` directory, in the layout of the SDK's own tool); `"sqlite:agent.db"` for an
-///         SQLite database; `"dir:./notes"` for the files of that very directory; `"memory:"` for a
-///         new store in this process; a `Store`; or several of these as a dict from where each one
-///         is mounted (`"/memories"`, `"/memories/team"`) to what is mounted there.
+///     store: Where the files are. A directory is created if it does not exist; the files are in its
+///         `memories` directory, the layout of the SDK's own tool. Other addresses are
+///         `"sqlite:agent.db"` for an SQLite database, `"dir:./notes"` for the files of that very
+///         directory, and `"memory:"` for a new store in this process. It may also be a `Store`, or
+///         several of these as a dict from mount points (`"/memories"`, `"/memories/team"`) to the
+///         mounted stores.
 ///     max_view_chars: The most characters (Unicode scalar values) that one view shows. A longer
 ///         view is cut, and its last line says how to go on. `None` lifts the limit.
 ///     max_file_bytes: The most bytes that a command may make a file hold. A larger file that
@@ -140,9 +142,9 @@ use crate::watch::Watch;
 pub struct Memory {
     core: Opened,
     hooks: Option<Arc<PythonHooks>>,
-    /// The memory whose hooks this one calls as well, so the garbage collector counts them once.
+    /// The memory whose hooks this one calls as well. The garbage collector counts them only there.
     beside: Option<Py<Self>>,
-    /// Where the files are, as a representation shows it.
+    /// The location of the files, for `repr`.
     shown: String,
 }
 
@@ -177,8 +179,8 @@ impl Memory {
     ///     input: The call's input: a dict, its JSON text, or one of the SDK's command models.
     ///
     /// Returns:
-    ///     The reply for the model. Never an exception: a model's mistake is a reply with
-    ///     `is_error`, and so is a broken store (its `cause` has the details for you).
+    ///     The reply for the model. Nothing is raised: a model's mistake is a reply with `is_error`,
+    ///     and so is a broken store. Its `cause` has the details for you.
     #[pyo3(signature = (input, /))]
     fn execute<'py>(&self, input: &Bound<'py, PyAny>) -> PyResult<Hinted<'py, hints::Reply>> {
         let py = input.py();
@@ -198,7 +200,7 @@ impl Memory {
     ///
     /// Args:
     ///     path: The path to show.
-    ///     view_range: The first and the last line to show, counted from 1; a last line of -1 is the
+    ///     view_range: The first and the last line to show, counted from 1. A last line of -1 is the
     ///         end of the file. All lines if absent.
     ///
     /// Returns:
@@ -218,7 +220,7 @@ impl Memory {
         reply::content(py, &self.core.command(py, "view", &fields)?)
     }
 
-    /// Makes a new file and its missing parents.
+    /// Creates a new file and its missing parents.
     ///
     /// Raises:
     ///     RefusedError: The command was refused; its text is the reply for the model.
@@ -227,7 +229,8 @@ impl Memory {
         self.core.text(py, "create", &[("path", path.field()), ("file_text", file_text.field())])
     }
 
-    /// Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one, or `None`, deletes it.
+    /// Replaces the only occurrence of `old_str` in a file by `new_str`. An empty `new_str`, or `None`,
+    /// deletes the occurrence.
     ///
     /// Raises:
     ///     RefusedError: The command was refused; its text is the reply for the model.
@@ -288,8 +291,8 @@ impl Memory {
         )
     }
 
-    /// The text of a file, as it is: also what views hide (`sensitive_on_view`). It does not count as
-    /// a use of the file. The model cannot call this.
+    /// Reads the text of a file unchanged, including text that views redact (`sensitive_on_view`).
+    /// Reading does not count as use of the file. The model cannot call this.
     ///
     /// Raises:
     ///     RefusedError: There is no such file, or it is not text.
@@ -299,9 +302,9 @@ impl Memory {
         done(py, |core| core.read(path), &self.core)
     }
 
-    /// The text of a file as a model may see it: redacted if views are (`sensitive_on_view`), and without
-    /// line numbers. It counts as a use of the file, as a view does. For giving a file to a model other
-    /// than by `view`.
+    /// Reads the text of a file as a model may see it: redacted if views are (`sensitive_on_view`), and
+    /// without line numbers. Like a view, it counts as use of the file. Use it to give a file to a
+    /// model by other means than `view`.
     ///
     /// Raises:
     ///     RefusedError: There is no such file, it is not text, or it is too large to be shown.
@@ -317,18 +320,18 @@ impl Memory {
         done(py, |core| core.read_shown(path), &self.core)
     }
 
-    /// Writes a file as a whole: it is made, with its parents, or replaced. The model cannot call
-    /// this, but the policies are those of its commands. The stale guard then asks the model to view
+    /// Writes a whole file: creates it with its parents, or replaces it. The model cannot call this,
+    /// but the policies of its commands apply. Afterwards the stale guard requires the model to view
     /// the file again.
     ///
     /// Args:
     ///     path: The path of the file.
     ///     text: Its new content.
-    ///     if_unchanged: The text that `read` returned: the file is only replaced if it still holds
-    ///         it. `None` replaces it in any case.
+    ///     if_unchanged: The text that `read` returned. The file is replaced only if it still contains
+    ///         that text. `None` replaces it in any case.
     ///
     /// Raises:
-    ///     RefusedError: A policy forbids it, or the file does not hold `if_unchanged`. Nothing was
+    ///     RefusedError: A policy forbids it, or the file's text is not `if_unchanged`. Nothing was
     ///         changed.
     ///     StoreError: The store itself failed.
     ///
@@ -351,16 +354,16 @@ impl Memory {
         done(py, |core| core.write(path, text, if_unchanged), &self.core)
     }
 
-    /// The entries below a directory, in the order of their paths, without hidden ones and what is
-    /// below them. Of a file: the file itself.
+    /// Lists the entries below a directory, in the order of their paths. Hidden entries are left out,
+    /// with everything below them. For a file, the only entry is the file itself.
     ///
     /// Args:
     ///     path: The directory.
-    ///     depth: How many levels; `None` for all.
+    ///     depth: The number of levels; `None` for all.
     ///
     /// Raises:
     ///     ConfigError: `depth` is wrong.
-    ///     RefusedError: Nothing is there.
+    ///     RefusedError: The path does not exist.
     ///     StoreError: The store itself failed.
     #[pyo3(
         signature = (path = Text::Default("/memories"), *, depth = OrDefault::Default),
@@ -378,7 +381,7 @@ impl Memory {
         results::to_python(py, &entries).map(Hinted::new)
     }
 
-    /// Whether there is a file or a directory.
+    /// Returns whether a file or a directory exists.
     ///
     /// Raises:
     ///     RefusedError: It is not a path under `/memories`.
@@ -390,19 +393,19 @@ impl Memory {
 
     /// Finds names of files and directories, and lines of files, in the order of the paths and lines.
     /// Hidden entries and files that are not text are left out. With `sensitive_on_view` it searches
-    /// what a view would show.
+    /// the redacted text that a view shows.
     ///
     /// Args:
     ///     query: The text to find, or a pattern.
     ///     regex: `query` is a regular expression, in the syntax of Rust's `regex-lite` (no
     ///         look-around and no back-references; linear time). `^` and `$` are the ends of a line.
-    ///     ignore_case: Upper and lower case are the same; in a pattern, those of ASCII letters.
+    ///     ignore_case: Ignore upper and lower case; in a pattern, only for ASCII letters.
     ///     path: A directory, with everything below it, or a file.
     ///     limit: The most matches to return.
     ///
     /// Raises:
     ///     ConfigError: The pattern or `limit` is wrong.
-    ///     RefusedError: Nothing is at `path`.
+    ///     RefusedError: `path` does not exist.
     ///     StoreError: The store itself failed.
     ///
     /// >>> from memdir import Memory
@@ -435,9 +438,9 @@ impl Memory {
         Ok(Shown(found))
     }
 
-    /// Finds sensitive text with the built-in rules and those of `sensitive_rules`, in names and lines, in
-    /// the order of the paths and lines. The text itself is not returned. Whether commands may write such
-    /// text does not matter here.
+    /// Finds sensitive text with the built-in rules and those of `sensitive_rules`, in names and lines,
+    /// in the order of the paths and lines. The text itself is not returned. The option
+    /// `sensitive_text` has no effect here.
     ///
     /// Args:
     ///     path: A directory, with everything below it, or a file.
@@ -445,7 +448,7 @@ impl Memory {
     ///
     /// Raises:
     ///     ConfigError: `limit` is wrong.
-    ///     RefusedError: Nothing is at `path`.
+    ///     RefusedError: `path` does not exist.
     ///     StoreError: The store itself failed.
     ///
     /// >>> from memdir import Memory
@@ -469,16 +472,17 @@ impl Memory {
         Ok(Shown(found))
     }
 
-    /// Begins to watch the files at `path` and below it, for changes by anybody: by this process, by other
-    /// ones, and by what writes to the store directly. Iterate over the result, or call its `changes`.
+    /// Begins to watch the files at `path` and below it for changes by any process, including writes
+    /// that bypass memdir. Iterate over the result, or call its `changes`.
     ///
-    /// What this process changes is seen at once. For the rest it looks at the store again and again, in
-    /// any case less often if a look takes long. The watch keeps the store open until it is closed itself.
+    /// Changes by this process are seen at once. To find other changes it polls the store. If a poll
+    /// takes long, it polls less often than `every` says. The watch keeps the store open until you
+    /// close the watch.
     ///
     /// Args:
-    ///     path: A directory, with everything below it, or a file. Nothing needs to be there yet.
-    ///     every: How often it looks: seconds, or a `timedelta`. `None`: twice a second, and once a second
-    ///         if the store is on another machine.
+    ///     path: A directory, with everything below it, or a file. It does not have to exist yet.
+    ///     every: The polling interval: seconds, or a `timedelta`. `None`: half a second, and one
+    ///         second if the store is on another machine.
     ///
     /// Raises:
     ///     RefusedError: It is not a path under `/memories`.
@@ -510,9 +514,9 @@ impl Memory {
         done(py, |core| core.watch(path, every), &self.core).map(Watch::new)
     }
 
-    /// A table of contents for a system prompt: a line for each file with its path, its size and its
-    /// first line. Files that match `never_expire` come first, then what was written last. If not all
-    /// fit, the last line says how many are left out.
+    /// Makes a table of contents for a system prompt: a line for each file with its path, its size and
+    /// its first line. Files that match `never_expire` come first, then the most recently written ones.
+    /// If not all fit, the last line says how many are left out.
     ///
     /// Args:
     ///     max_chars: The most characters of the text.
@@ -529,8 +533,8 @@ impl Memory {
         done(py, |core| core.index(max_chars), &self.core)
     }
 
-    /// How much the memory holds: files, bytes, the largest file, the oldest one. Hidden files count, as
-    /// they do for the limits.
+    /// Measures how much the memory holds: files, bytes, the largest file, the oldest one. Hidden files
+    /// count, as they do for the limits.
     ///
     /// Raises:
     ///     StoreError: The store itself failed.
@@ -545,8 +549,9 @@ impl Memory {
         done(py, Core::stats, &self.core).map(Shown)
     }
 
-    /// The tool for a model host that does not know Anthropic's: one tool named `memory`, whose calls
-    /// `execute` carries out. If the memory is read-only, its only command is `view`.
+    /// Declares the tool to a model host that does not know Anthropic's memory tool: one tool named
+    /// `memory`, whose calls `execute` executes. If the memory is read-only, its only command is
+    /// `view`.
     ///
     /// Args:
     ///     dialect: `"json-schema"` (`name`, `description`, `parameters`), `"openai"` (Responses API),
@@ -570,11 +575,11 @@ impl Memory {
         json(py, &definition).map(Hinted::new)
     }
 
-    /// A tool for each command, named `prefix` and the command's name. Carry out a call of
-    /// `memory_view` with `memory.execute({"command": "view", **arguments})`.
+    /// Declares one tool for each command, named `prefix` and the command's name. To execute a call of
+    /// `memory_view`, use `memory.execute({"command": "view", **arguments})`.
     ///
     /// Args:
-    ///     dialect: As for `tool_definition`.
+    ///     dialect: The same values as for `tool_definition`.
     ///     prefix: At most 32 ASCII letters, digits, `_` and `-`.
     ///
     /// Raises:
@@ -598,19 +603,19 @@ impl Memory {
         json(py, &definitions.into()).map(Hinted::new)
     }
 
-    /// Lays out the files with which a project of several sessions begins: `progress.md`, `features.md`
-    /// and `init.md`. A file that is there already stays as it is. The model cannot call this.
+    /// Creates the files with which a project of several sessions begins: `progress.md`, `features.md`
+    /// and `init.md`. An existing file is not changed. The model cannot call this.
     ///
     /// Args:
-    ///     about: What the project is about, in a line or a paragraph.
+    ///     about: The subject of the project, in a line or a paragraph.
     ///     features: The features to build, one after the other.
     ///     init: How the project is set up and started, such as a command.
     ///
     /// Returns:
-    ///     The paths of the files that were made.
+    ///     The paths of the files that were created.
     ///
     /// Raises:
-    ///     RefusedError: A policy forbids it. Files that were made stay.
+    ///     RefusedError: A policy forbids it. Files that were already created stay.
     ///     StoreError: The store itself failed.
     #[pyo3(
         signature = (*, about, features, init = Text::Default("")),
@@ -632,9 +637,9 @@ impl Memory {
         Ok(made.into_iter().map(|path| path.as_str().to_owned()).collect())
     }
 
-    /// Makes the stale guard refuse edits of every file that the model has seen, until it views the file
-    /// again. Call it when the conversation was compacted, of which the guard cannot know. Not after
-    /// context editing that spares the memory's results.
+    /// Makes the stale guard refuse edits of every file that the model has seen, until the model views
+    /// the file again. Call it when the conversation was compacted, because the guard cannot notice
+    /// that. It is not needed after context editing that keeps the memory's results.
     fn forget_views(&self) -> PyResult<()> {
         self.core.get()?.forget_views();
         Ok(())
@@ -646,9 +651,9 @@ impl Memory {
         Ok(self.core.get()?.store().info().directory)
     }
 
-    /// Closes the memory: what it has open is closed if nobody else uses it, and every further call raises a
-    /// `ValueError`. Calls that are under way come to their end. A memory that is not closed is so at the latest when it
-    /// is collected; a `with` statement closes it at its end.
+    /// Closes the memory. Its store is closed if nothing else uses it. Every later call raises a
+    /// `ValueError`, but running calls finish. A `with` statement closes the memory at its end. A
+    /// memory that was not closed is closed when the garbage collector collects it.
     fn close(&self, py: Python<'_>) {
         self.core.close(py);
     }
@@ -674,8 +679,8 @@ impl Memory {
         self.core.close(py);
     }
 
-    /// Deletes everything below `/memories`. The model cannot call this. With a history, all contents stay
-    /// in the history; `erase` removes it, too.
+    /// Deletes everything below `/memories`. The model cannot call this. With a history, the history
+    /// keeps all contents; `erase` removes the history, too.
     ///
     /// Raises:
     ///     StoreError: The store itself failed.
@@ -683,19 +688,19 @@ impl Memory {
         done(py, Core::clear, &self.core)
     }
 
-    /// Removes everything for good: files, directories, the whole history, and what killed processes left.
-    /// The model cannot call this.
+    /// Removes everything for good: files, directories, the whole history, and the leftovers of killed
+    /// processes. The model cannot call this.
     ///
-    /// It works whether or not the memory has the option `history`, is not recorded, and cannot be undone.
-    /// Mounted stores that are read-only stay as they are. Afterwards the memory goes on as an empty one,
-    /// also for other processes. If it fails or is killed, a second call does the rest. What memdir cannot
-    /// reach stays: backups, and what a disk or a server keeps of deleted data.
+    /// It works with and without the option `history`, is not recorded, and cannot be undone. Mounted
+    /// stores that are read-only are not changed. Afterwards the memory is empty and still usable, also
+    /// for other processes. If the call fails or is killed, a second call removes the rest. Data that
+    /// memdir cannot reach stays: backups, and deleted data that a disk or a server still keeps.
     ///
     /// Args:
     ///     dry_run: Only count what would be removed.
     ///
     /// Returns:
-    ///     How much was removed, or would be.
+    ///     The amounts that were removed, or would be.
     ///
     /// Raises:
     ///     RefusedError: The memory is read-only.
@@ -713,14 +718,14 @@ impl Memory {
         done(py, |core: &Core| core.erase(dry_run), &self.core).map(Shown)
     }
 
-    /// Removes the files that nobody used for `older_than`. The model cannot call this.
+    /// Removes the files that were not used for `older_than`. The model cannot call this.
     ///
-    /// A file is used when it is changed, and when it is viewed or renamed through a memory with
-    /// `record_access`. These stay: directories, files that match `never_expire`, files that no
-    /// command may delete, and files that are used meanwhile.
+    /// Changing a file counts as use. Viewing or renaming it counts as use only through a memory with
+    /// `record_access`. Some entries are never removed: directories, files that match `never_expire`,
+    /// files that no command may delete, and files that are used meanwhile.
     ///
     /// Args:
-    ///     older_than: For how long a file was not used: seconds, or a `timedelta`.
+    ///     older_than: The time since the last use: seconds, or a `timedelta`.
     ///     dry_run: Only return the files that would be removed.
     ///     on_progress: Called after every 1,000 files and at the end. An exception that it raises
     ///         stops the removal; files that are already removed stay removed.
@@ -729,7 +734,8 @@ impl Memory {
     ///     The files that were removed, or would be, in the order of the paths.
     ///
     /// Raises:
-    ///     ConfigError: Accesses are not recorded, the store does not keep them, or it is read-only.
+    ///     ConfigError: The memory does not record accesses, or the store does not keep them, or it is
+    ///         read-only.
     ///     StoreError: The store itself failed. Files that are already removed stay removed.
     #[pyo3(
         signature = (older_than, *, dry_run = OrDefault::Default, on_progress = None),
@@ -748,13 +754,13 @@ impl Memory {
         expire(py, &self.core.get()?, older_than, dry_run, on_progress.as_ref()).map(Shown)
     }
 
-    /// A session of the same memory, for a conversation of its own: its changes are recorded as
-    /// this actor's, such as an agent or a user, and with `stale_guard` only what it was shown itself
-    /// counts. Everything else is shared; each of the two is closed by itself. It replaces the option
-    /// `actor`.
+    /// Returns a session of the same memory, for a conversation of its own. Its changes are recorded
+    /// with this actor, such as an agent or a user. With `stale_guard`, only what this session was
+    /// shown counts. Everything else is shared. Close each of the two memories separately. The actor
+    /// replaces the option `actor`.
     ///
     /// Args:
-    ///     actor: Any text of your program, never of a model.
+    ///     actor: Any text of your application, never of a model.
     ///
     /// >>> from memdir import Memory
     /// >>> memory = Memory("memory:", history=True)
@@ -772,23 +778,23 @@ impl Memory {
         Ok(Self { core, hooks: None, beside: Some(beside), shown: memory.shown.clone() })
     }
 
-    /// The versions of files that changes made, newest first. The memory must be opened with
+    /// Lists the versions of files that changes made, newest first. The memory must be opened with
     /// `history=True`.
     ///
     /// Args:
-    ///     path: A file or a directory, also one that is not there any more: versions of what is or
-    ///         was there, and the earlier versions of files that were moved there. `None` for
-    ///         everything.
+    ///     path: A file or a directory, which may have been deleted. The result has the versions of
+    ///         everything that is or was there, and the earlier versions of files that were moved
+    ///         there. `None` for everything.
     ///     limit: The most versions to return; `None` for all.
-    ///     before: The id of a version: only those before it. With the last one of a page this is the
-    ///         next page.
-    ///     actor: Only what this actor changed.
-    ///     change: Only the versions of this change.
-    ///     since: A `datetime` with a time zone: only what was changed then or later.
+    ///     before: The id of a version: return only older versions. Pass the last id of a page to get
+    ///         the next page.
+    ///     actor: Return only changes by this actor.
+    ///     change: Return only the versions of this change.
+    ///     since: A `datetime` with a time zone: return only changes made then or later.
     ///
     /// Raises:
     ///     ConfigError: `limit` is wrong.
-    ///     HistoryError: The memory has no history, the path is none, or an id is none.
+    ///     HistoryError: The memory has no history, or the path or an id is not valid.
     ///     StoreError: The store itself failed.
     #[pyo3(
         signature = (
@@ -825,15 +831,15 @@ impl Memory {
         Ok(Shown(versions))
     }
 
-    /// The id of the version or of the change that a person means by a part of it: its beginning or its
-    /// end. Dashes and the case of letters do not matter.
+    /// Resolves a part of an id, its beginning or its end, to the id of the version or of the change.
+    /// Dashes and the case of letters do not matter.
     ///
     /// Args:
     ///     part: At least 6 digits of the id, or all of it.
     ///
     /// Raises:
-    ///     HistoryError: Several have this part (`kind` is `"ambiguous"`), none has it (`"unknown"`), it is
-    ///         no part of an id (`"no_id"`), or the memory has no history.
+    ///     HistoryError: Several ids match (`kind` is `"ambiguous"`), no id matches (`"unknown"`), it
+    ///         cannot be part of an id (`"no_id"`), or the memory has no history.
     ///     StoreError: The store itself failed.
     ///
     /// >>> from memdir import Memory
@@ -848,9 +854,9 @@ impl Memory {
         Ok(id.to_string())
     }
 
-    /// The history as a stream for `git fast-import`, as a whole: a commit for each change, with its actor
-    /// as the author, on the branch `main`. The same history always gives the same commits. A content
-    /// that was removed from the history is replaced by a text that says so.
+    /// Exports the whole history as a stream for `git fast-import`: a commit for each change, with its
+    /// actor as the author, on the branch `main`. The same history always gives the same commits. A
+    /// content that was removed from the history is replaced by a text that says so.
     ///
     /// Raises:
     ///     HistoryError: The memory has no history.
@@ -866,20 +872,20 @@ impl Memory {
         Ok(PyBytes::new(py, &stream))
     }
 
-    /// Finds names and lines that are in the history, and that the files do not have any more: newest
-    /// first, each with the newest version that has it. With `sensitive_on_view` it searches what a view
-    /// would show.
+    /// Finds names and lines that are in the history and no longer in the files, newest first. Each
+    /// match names the newest version that has it. With `sensitive_on_view` it searches the redacted
+    /// text that a view shows.
     ///
     /// Args:
     ///     query: The text to find, or a pattern.
-    ///     path: What is or was there, and below it.
+    ///     path: A current or former file or directory, with everything below it.
     ///     regex: `query` is a regular expression, as for `grep`.
-    ///     ignore_case: Upper and lower case are the same, as for `grep`.
+    ///     ignore_case: Ignore upper and lower case, as for `grep`.
     ///     limit: The most matches to return.
     ///
     /// Raises:
     ///     ConfigError: The pattern or `limit` is wrong.
-    ///     HistoryError: The memory has no history, or the path is none.
+    ///     HistoryError: The memory has no history, or the path is not valid.
     ///     StoreError: The store itself failed.
     ///
     /// >>> from memdir import Memory
@@ -914,15 +920,16 @@ impl Memory {
         Ok(Shown(found))
     }
 
-    /// The files that there were at a time, in the order of their paths. A file that nobody changed since
-    /// the history is kept is among them as it is now, if it was last written before that time.
+    /// Lists the files that existed at a time, in the order of their paths. A file that was not changed
+    /// since the history began is included with its current content, if it was last written before that
+    /// time.
     ///
     /// Args:
     ///     at: A `datetime` with a time zone.
     ///
     /// Raises:
-    ///     HistoryError: The history does not reach back so far (`kind` is `"trimmed"`), or the memory has
-    ///         none.
+    ///     HistoryError: The history does not go back that far (`kind` is `"trimmed"`), or the memory
+    ///         has none.
     ///     StoreError: The store itself failed.
     fn files_at(&self, py: Python<'_>, at: Moment<'_>) -> PyResult<Shown<Vec<PastFile>>> {
         let at = at.time("at")?;
@@ -930,14 +937,14 @@ impl Memory {
         Ok(Shown(files))
     }
 
-    /// What a file held at a time; `None` if there was no file.
+    /// Reads the content of a file at a time; `None` if the file did not exist.
     ///
     /// Args:
-    ///     path: The path that the file had then.
+    ///     path: The path of the file at that time.
     ///     at: A `datetime` with a time zone.
     ///
     /// Raises:
-    ///     HistoryError: As `files_at` and `read_version`.
+    ///     HistoryError: The same cases as for `files_at` and `read_version`.
     ///     StoreError: The store itself failed.
     fn read_at<'py>(
         &self,
@@ -951,16 +958,16 @@ impl Memory {
         Ok(content.map(|content| PyBytes::new(py, &content)))
     }
 
-    /// For each line of a file as it is now, the version that brought it, its actor and its time. A line
-    /// that was removed and brought back is of the version that brought it back. It stays what it is when
-    /// its file is renamed.
+    /// Finds, for each current line of a file, the version that added it, with its actor and time. A
+    /// line that was removed and added again belongs to the version that added it again. Renaming the
+    /// file does not change the result.
     ///
     /// Args:
     ///     path: The path of the file.
     ///
     /// Raises:
-    ///     HistoryError: No file is there (`kind` is `"no_file"`), it is not UTF-8 (`"not_text"`), or the
-    ///         memory has no history.
+    ///     HistoryError: The file does not exist (`kind` is `"no_file"`), it is not UTF-8
+    ///         (`"not_text"`), or the memory has no history.
     ///     StoreError: The store itself failed.
     ///
     /// >>> from memdir import Memory
@@ -975,7 +982,7 @@ impl Memory {
         Ok(Shown(lines))
     }
 
-    /// The content of a version.
+    /// Reads the content of a version.
     ///
     /// Args:
     ///     id: The id of the version.
@@ -990,14 +997,15 @@ impl Memory {
         Ok(PyBytes::new(py, &content))
     }
 
-    /// A unified diff from one version to another; empty if nothing differs.
+    /// Makes a unified diff from one version to another; empty if there is no difference.
     ///
     /// Args:
     ///     id: The id of a version.
-    ///     other: The id of another one. Without it: what the change of the version did to the file.
+    ///     other: The id of another version. If absent, the diff shows what the change of the version
+    ///         did to the file.
     ///
     /// Raises:
-    ///     HistoryError: As `read_version`; but a file that is not there counts as empty.
+    ///     HistoryError: The same cases as for `read_version`, but a missing file counts as empty.
     ///     StoreError: The store itself failed.
     ///
     /// >>> from memdir import Memory
@@ -1018,18 +1026,19 @@ impl Memory {
         history::done(py, diff, &self.core)
     }
 
-    /// Writes the content of a version back, as a new version. A deleted file is made again where it
-    /// was. No policy applies: your own code brings back what was there.
+    /// Writes the content of a version back to its file, as a new version. A deleted file is created at
+    /// its former path. No policy applies, because your own code restores former content.
     ///
     /// Args:
-    ///     id: The id of a version. For a deleted file that of the deletion, or an earlier one. With
-    ///         the id of a change, all files of that change are brought back, such as those of a
-    ///         deleted directory.
-    ///     overwrite: Also write over what was changed since.
+    ///     id: The id of a version. For a deleted file, use the id of the deletion or of an earlier
+    ///         version. With the id of a change, all files of that change are restored, such as those
+    ///         of a deleted directory.
+    ///     overwrite: Also overwrite later changes.
     ///
     /// Raises:
-    ///     HistoryError: As `read_version`; a file is there with another content (`kind` is
-    ///         `"conflict"`); the memory is read-only; or the store failed in the middle (`"partly"`).
+    ///     HistoryError: The same cases as for `read_version`; a file with another content exists
+    ///         (`kind` is `"conflict"`); the memory is read-only; or the store failed in the middle
+    ///         (`"partly"`).
     ///     StoreError: The store itself failed.
     #[pyo3(
         signature = (id, *, overwrite = OrDefault::Default),
@@ -1047,23 +1056,27 @@ impl Memory {
         history::done(py, restore, &self.core).map(Shown)
     }
 
-    /// Takes changes back: every file becomes what it was before. If later changes of the same files
-    /// depend on them, nothing is changed, unless `skip_conflicts` or `merge` says otherwise.
+    /// Undoes changes: every file gets its earlier content. If later changes of the same files depend
+    /// on them, nothing is changed, unless `skip_conflicts` or `merge` is set.
     ///
     /// Args:
-    ///     change: The id of one change, or of a version: the whole change that made it.
-    ///     since: Or a `datetime` with a time zone: all changes that were made then or later.
+    ///     change: The id of one change. With the id of a version, the whole change that made it.
+    ///     since: A `datetime` with a time zone, instead of `change`: undo all changes that were made
+    ///         then or later.
     ///     actor: With `since`: only the changes of this actor.
     ///     dry_run: Only return what would be done.
-    ///     skip_conflicts: Leave out the files that cannot be undone because of a conflict, and undo the
-    ///         rest. `skipped` of the result lists them.
-    ///     merge: Keep later changes of other lines. Where a file was changed since, the lines of the
-    ///         undone change become what they were, if no later change touches them or a line beside them.
+    ///     skip_conflicts: Leave out the files that cannot be undone because of a conflict, and undo
+    ///         the rest. `skipped` of the result lists them.
+    ///     merge: Keep later changes of other lines. In a file that was changed since, the lines of the
+    ///         undone change get their earlier text, if no later change touches them or a line beside
+    ///         them.
     ///
     /// Raises:
-    ///     HistoryError: Later changes depend on it (`kind` is `"conflict"`, and `conflicts` name the
-    ///         files and these changes); what was before is no longer kept (`"trimmed"`); or as `restore`.
-    ///     ConfigError: Not exactly one of `change` and `since` is given, or `actor` without `since`.
+    ///     HistoryError: Later changes depend on it (`kind` is `"conflict"`, and `conflicts` names the
+    ///         files and these changes); the earlier content is no longer kept (`"trimmed"`); or the
+    ///         same cases as for `restore`.
+    ///     ConfigError: Not exactly one of `change` and `since` is given, or `actor` is given without
+    ///         `since`.
     ///     StoreError: The store itself failed.
     ///
     /// >>> from memdir import Memory
@@ -1103,16 +1116,16 @@ impl Memory {
         history::done(py, |core| undo.take_back(core, how), &self.core).map(Shown)
     }
 
-    /// Makes every file what it was at a time, whatever was changed since. Files of which the history
-    /// knows nothing stay.
+    /// Restores every file to its content at a time. Later changes are not a conflict. Files that are not
+    /// in the history are not changed.
     ///
     /// Args:
     ///     at: A `datetime` with a time zone.
     ///     dry_run: Only return what would be done.
     ///
     /// Raises:
-    ///     HistoryError: The history does not reach back so far (`kind` is `"trimmed"`); or as
-    ///         `restore`.
+    ///     HistoryError: The history does not go back that far (`kind` is `"trimmed"`); or the same
+    ///         cases as for `restore`.
     ///     StoreError: The store itself failed.
     #[pyo3(
         signature = (at, *, dry_run = OrDefault::Default),
@@ -1128,19 +1141,19 @@ impl Memory {
         history::done(py, |core| core.restore_all(at, dry_run), &self.core).map(Shown)
     }
 
-    /// Removes the content of a version from the history for good, wherever the history has it. The
+    /// Removes the content of a version from the history for good, in every record that has it. The
     /// version stays, with the reason.
     ///
     /// Args:
     ///     id: The id of a version. With the id of a change, the contents of all its versions.
-    ///     reason: Why, for whoever asks for the content later.
+    ///     reason: Shown to anyone who later asks for the content.
     ///
     /// Returns:
-    ///     The id of the change; `None` if nothing was left to remove.
+    ///     The id of the change; `None` if there was nothing to remove.
     ///
     /// Raises:
-    ///     HistoryError: A file holds this content now (`kind` is `"is_current"`); or as
-    ///         `read_version`.
+    ///     HistoryError: A file has this content now (`kind` is `"is_current"`); or the same cases as
+    ///         for `read_version`.
     ///     StoreError: The store itself failed.
     fn redact(&self, py: Python<'_>, id: Text<'_>, reason: Text<'_>) -> PyResult<Option<String>> {
         let id = id.read("id")?;
@@ -1150,21 +1163,22 @@ impl Memory {
         Ok(change.as_ref().map(ToString::to_string))
     }
 
-    /// Removes every content with a text from the history for good, as `redact` does, in whatever version
-    /// of whatever file: a text anywhere in the content, a regular expression in a line. The text goes from
-    /// names as well, unless a file or directory has them now; names of actors stay. It computes every content.
+    /// Removes every content that contains a text from the history for good, as `redact` does, in all
+    /// versions of all files. The text may be anywhere in the content; a regular expression has to
+    /// match within a line. The text is removed from names as well, unless a file or directory has such
+    /// a name now. Names of actors stay. This computes every content.
     ///
     /// Args:
     ///     query: The text to remove, or a pattern.
-    ///     reason: Why, for a reader who looks for the content later.
+    ///     reason: Shown to anyone who later asks for the content.
     ///     regex: `query` is a regular expression, as for `grep`.
-    ///     ignore_case: Upper and lower case are the same, as for `grep`.
-    ///     dry_run: Only return what would be done, and which files have the text now.
+    ///     ignore_case: Ignore upper and lower case, as for `grep`.
+    ///     dry_run: Only return what would be done, and the files that have the text now.
     ///
     /// Raises:
     ///     ConfigError: The pattern is wrong.
-    ///     HistoryError: Files have the text now (`kind` is `"is_current"`, and `paths` are the files); the
-    ///         memory has no history, or is read-only.
+    ///     HistoryError: Files have the text now (`kind` is `"is_current"`, and `paths` are the files);
+    ///         the memory has no history, or is read-only.
     ///     StoreError: The store itself failed.
     ///
     /// >>> from memdir import Memory
@@ -1197,8 +1211,8 @@ impl Memory {
         history::done(py, redact, &self.core).map(Shown)
     }
 
-    /// Removes the versions that the options keep no longer, and returns how many records of changes
-    /// that were. It is also done now and then after a change.
+    /// Removes the versions that the options no longer keep, and returns the number of removed records
+    /// of changes. Trimming also happens from time to time after a change.
     ///
     /// Raises:
     ///     HistoryError: The memory has no history, or is read-only.
@@ -1220,7 +1234,7 @@ impl Memory {
 }
 
 impl Memory {
-    /// A memory on this store, whose hooks may be coroutine functions if the caller awaits them.
+    /// Opens a memory on this store. If the caller awaits its hooks, they may be coroutine functions.
     pub(crate) fn open<'py>(
         py: Python<'py>,
         store: Argument<'py>,

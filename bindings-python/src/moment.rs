@@ -1,4 +1,4 @@
-//! [`Moment`]: the `datetime` of an argument. It is apart from [`Time`], because its error is memdir's own and names the argument.
+//! [`Moment`]: the `datetime` of an argument. It is separate from [`Time`], because its error is memdir's own and names the argument.
 
 use std::time::SystemTime;
 
@@ -28,7 +28,7 @@ impl<'py> FromPyObject<'_, 'py> for Moment<'py> {
 
 impl Moment<'_> {
     /// # Errors
-    /// A `ConfigError` that names the argument if it is no `datetime`, or has no time zone.
+    /// A `ConfigError` that names the argument, if it is not a `datetime` or has no time zone.
     pub(crate) fn time(self, name: &str) -> PyResult<SystemTime> {
         let wrong = ConfigError::of_option(name).and(" must be a datetime with a time zone");
         let Ok(time) = self.0.cast::<PyDateTime>() else {

@@ -8,18 +8,18 @@ use crate::errors::to_python;
 use crate::options::Text;
 use crate::results::Shown;
 
-/// The memories in a PostgreSQL database, or below a prefix of object storage: those that hold something,
-/// sorted by their names. Each opens with its name as the option `namespace`.
+/// Lists the memories in a PostgreSQL database, or below a prefix of object storage, that contain something,
+/// sorted by name. Each opens with its name as the option `namespace`.
 ///
-/// In PostgreSQL row-level security limits them to those that the user may see. In object storage a directory
-/// of a memory that is at the prefix itself looks like a namespace. Of an encrypted memory with encrypted
-/// names, the history counts among the files.
+/// In PostgreSQL, row-level security limits the list to those that the user may see. In object storage, a
+/// directory of a memory at the prefix itself looks like a namespace. If a memory is encrypted with encrypted
+/// names, the history is counted among its files.
 ///
 /// Args:
 ///     address: The address of the database or the prefix.
 ///
 /// Raises:
-///     ConfigError: The address is wrong, or that of another store, which is one memory.
+///     ConfigError: The address is wrong, or it is the address of a store with only one memory.
 ///     StoreError: The store cannot be reached, or failed.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands over what it has made")]

@@ -37,7 +37,7 @@ impl NativeStore {
         &self.core
     }
 
-    /// Runs `work` detached, on the store as the call sees it.
+    /// Runs `work` with the interpreter released, on the store in the context of the current call.
     fn in_context<T: Send>(
         &self,
         py: Python<'_>,
@@ -49,7 +49,8 @@ impl NativeStore {
         })
     }
 
-    /// Runs an operation detached; a condition is raised as Python's file functions would.
+    /// Runs an operation with the interpreter released. A condition is raised as Python's file functions
+    /// would raise it.
     fn run<T: Send>(
         &self,
         py: Python<'_>,
@@ -65,20 +66,20 @@ impl NativeStore {
 #[pymethods]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands over what it has made")]
 impl NativeStore {
-    /// The whole content of a file.
+    /// Reads the whole content of a file.
     fn read<'py>(&self, py: Python<'py>, path: Text<'_>) -> PyResult<Bound<'py, PyBytes>> {
         let path = path.read("path")?;
         Ok(PyBytes::new(py, &self.run(py, path, |store, at| store.read(at))?))
     }
 
-    /// The entries of a directory, one level deep.
+    /// Lists a directory, one level deep.
     fn list<'py>(&self, py: Python<'py>, path: Text<'_>) -> PyResult<Hinted<'py, hints::Entries>> {
         let path = path.read("path")?;
         let entries = self.run(py, path, |store, at| store.list(at))?;
         to_python(py, &entries).map(Hinted::new)
     }
 
-    /// A file's content, or a directory's visible entries `depth` levels deep.
+    /// Reads a file, or lists a directory's visible entries `depth` levels deep.
     fn open<'py>(
         &self,
         py: Python<'py>,
@@ -90,7 +91,7 @@ impl NativeStore {
         self.run(py, path, |store, at| Opened::new(store.open(at, depth)?))?.into_python(py)
     }
 
-    /// Writes a whole file, and makes missing parents.
+    /// Writes a whole file, and creates missing parents.
     #[pyo3(
         signature = (path, content, overwrite = OrDefault::Default),
         text_signature = "($self, path, content, overwrite=False)",
@@ -108,7 +109,7 @@ impl NativeStore {
         self.run(py, path, |store, at| store.write(at, content, existing))
     }
 
-    /// Changes a file while no other writer can come between.
+    /// Changes a file. No other write can happen in between.
     fn update(
         &self,
         py: Python<'_>,
@@ -146,7 +147,7 @@ impl NativeStore {
         })
     }
 
-    /// Moves a file or directory, and makes missing parents. Never overwrites.
+    /// Moves a file or directory, and creates missing parents. Never overwrites.
     fn rename(&self, py: Python<'_>, old: Text<'_>, new: Text<'_>) -> PyResult<()> {
         let old = old.read("old")?;
         let new = new.read("new")?;
@@ -166,7 +167,7 @@ impl NativeStore {
         self.run(py, memdir::path::ROOT, |store, _| store.clear())
     }
 
-    /// When a file was last written; `None` if the store keeps no times.
+    /// Returns when a file was last written; `None` if the store keeps no times.
     fn modified<'py>(
         &self,
         py: Python<'py>,
@@ -183,12 +184,13 @@ impl NativeStore {
         self.run(py, path, |store, at| store.set_modified(at, time.0))
     }
 
-    /// Whether the store keeps times of access.
+    /// Returns whether the store keeps access times.
     fn tracks_access(&self, py: Python<'_>) -> bool {
         py.detach(|| self.core.info().tracks_access)
     }
 
-    /// Whether the store takes names for the same that differ only in case or in how letters are composed.
+    /// Returns whether the store treats names as equal that differ only in case or in how letters are
+    /// composed.
     fn folds_case(&self, py: Python<'_>) -> bool {
         py.detach(|| self.core.info().folds_case)
     }
@@ -199,14 +201,15 @@ impl NativeStore {
         self.run(py, path, |store, at| store.record_access(at, time.0))
     }
 
-    /// Deletes a file if it was neither written nor accessed at `since` or later; returns whether it did.
+    /// Deletes a file if it was neither written nor accessed at `since` or later. Returns whether it was
+    /// deleted.
     fn delete_unused(&self, py: Python<'_>, path: Text<'_>, since: Time) -> PyResult<bool> {
         let path = path.read("path")?;
         self.run(py, path, |store, at| store.delete_unused(at, since.0))
     }
 }
 
-/// What an opened [`Node`] holds, read to its end.
+/// The content of an opened [`Node`], read to its end.
 enum Opened {
     File(Vec<u8>),
     Directory(Vec<Entry>),

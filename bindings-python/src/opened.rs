@@ -1,4 +1,4 @@
-//! [`Opened`]: what a `Memory` has open until it is closed.
+//! [`Opened`]: the resources that a `Memory` holds until it is closed.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,10 +9,10 @@ use pyo3::prelude::*;
 
 use crate::pool::{self, Calls};
 
-/// The core's memory, and what its asynchronous calls share.
+/// The core's memory, and the state that its asynchronous calls share.
 pub(crate) struct Opened {
     core: Mutex<Option<Memory>>,
-    /// The threads of its own, if its store may itself wait for those that all others share.
+    /// A thread pool of its own, if its store may itself wait for the threads that all others share.
     own_threads: Option<Arc<ThreadPools>>,
     pub(crate) calls: Arc<Calls>,
 }
@@ -23,7 +23,7 @@ impl Opened {
         Self { core: Mutex::new(Some(core)), own_threads, calls: Arc::default() }
     }
 
-    /// The same for a memory on the same store, which is closed by itself.
+    /// The same for another memory on the same store, which is closed separately.
     pub(crate) fn beside(&self, core: Memory) -> Self {
         let own_threads = self.own_threads.clone();
         Self { core: Mutex::new(Some(core)), own_threads, calls: Arc::default() }
@@ -38,10 +38,10 @@ impl Opened {
         core.ok_or_else(|| PyValueError::new_err("the memory is closed"))
     }
 
-    /// Closes it. Commands that are under way come to their end.
+    /// Closes it. Running commands finish.
     pub(crate) fn close(&self, py: Python<'_>) {
         let closed = self.core.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // To close a store may take a while.
+        // Closing a store may take a while.
         py.detach(|| drop(closed));
     }
 

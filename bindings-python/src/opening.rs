@@ -1,4 +1,4 @@
-//! Opening a store to use it directly or read-only, and the key of one.
+//! Opens a store for direct or read-only use, reads a key from a file, and changes the key of a store.
 
 use std::path::PathBuf;
 
@@ -15,11 +15,11 @@ use crate::options::{Keywords, read};
 use crate::read_only::{Place, Places, ReadOnly};
 use crate::stores;
 
-/// Opens a store by its address, to be used directly or shared by several memories.
+/// Opens a store by its address, for direct use or to share it among several memories.
 ///
 /// Args:
-///     store: A directory, made if it is not there, `"sqlite:agent.db"` for an SQLite database,
-///         `"memory:"` for a new store in this process, or whatever else `Memory` takes.
+///     store: A directory, created if it does not exist, `"sqlite:agent.db"` for an SQLite database,
+///         `"memory:"` for a new store in this process, or anything else that `Memory` accepts.
 ///     read_only: The memory can be viewed but not changed. The directory or database must exist.
 ///         Nothing is made in a directory.
 ///     durability: What an acknowledged command survives: `"full"` a loss of power, `"relaxed"`
@@ -64,8 +64,8 @@ pub(crate) fn open_store<'py>(
 
 /// Makes a store read-only.
 ///
-/// Use the result in the place of a store, usually as one of several mounted stores. A directory or
-/// a database must exist; nothing is made or changed in it.
+/// Use the result instead of a store, usually as one of several mounted stores. A directory or a
+/// database must exist; nothing is created or changed in it.
 ///
 /// Args:
 ///     store: A directory, an address, or a `Store`.
@@ -84,17 +84,16 @@ pub(crate) fn read_only(store: Hinted<'_, Place>) -> PyResult<ReadOnly> {
 
 /// Changes the key of an encrypted store: encrypts every file again, and then removes the old key.
 ///
-/// The store can be in use meanwhile: both keys open it until the end. If the change is interrupted,
-/// both keys still open the store; call this again to continue.
+/// The store can be used meanwhile: both keys open it until the end. If the change is interrupted, both
+/// keys still open the store. Call this again to continue.
 ///
 /// Args:
-///     store: The store's address, or the `Store` that keeps the encrypted files, as it was opened
-///         without a key.
-///     old_key: The key that it has.
-///     new_key: The key that it gets.
+///     store: The store's address, or the `Store` that keeps the encrypted files, opened without a key.
+///     old_key: The current key.
+///     new_key: The new key.
 ///
 /// Returns:
-///     How many files were encrypted.
+///     The number of files that were encrypted.
 ///
 /// Raises:
 ///     ConfigError: The store is not encrypted, or the old key is wrong.
@@ -122,17 +121,17 @@ pub(crate) fn rekey(
     py.detach(|| core_rekey(&core, &old_key, &new_key)).map_err(|error| to_python(py, &error))
 }
 
-/// The key in a file: 32 bytes for `encryption_key`. If nothing is at `path`, a random key is generated,
-/// and the file is made for it, which only its owner may read.
+/// Reads the key in a file: 32 bytes for `encryption_key`. If `path` does not exist, a random key is
+/// generated and written to a new file, which only its owner may read.
 ///
-/// If several threads or processes make the first call at the same time, all get the same key. The file
-/// is never overwritten. Do not lose it: without it the memory cannot be read.
+/// If several threads or processes make the first call concurrently, all get the same key. The file is
+/// never overwritten. Do not lose it: without it the memory cannot be read.
 ///
 /// Args:
 ///     path: The file. Its directory must exist. `~` as its first component is the home directory.
 ///
 /// Raises:
-///     ConfigError: The file does not have exactly 32 bytes, or cannot be read or made.
+///     ConfigError: The file does not have exactly 32 bytes, or cannot be read or created.
 ///
 /// >>> import tempfile
 /// >>> from pathlib import Path

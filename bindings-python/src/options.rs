@@ -1,7 +1,7 @@
-//! The options of a memory, as Python's keyword arguments give them, and other arguments that are read like them.
+//! The options of a memory from Python's keyword arguments, and other arguments that are read like them.
 //!
-//! Whatever is wrong with a value is a `ConfigError` that names the option; a name that no option has is a `TypeError`, as of
-//! any function.
+//! A wrong value is a `ConfigError` that names the option. A name that is not an option is a `TypeError`, as for any
+//! function.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -20,11 +20,11 @@ use crate::errors::to_python;
 use crate::fields::{owned_value, text_value};
 use crate::hints::{Hint, STR};
 
-/// An argument that may be left out, of a function that does not take the options.
+/// An argument that may be omitted, for a function that does not take the options.
 pub(crate) enum OrDefault<'py, H> {
-    /// It is left out.
+    /// The argument is omitted.
     Default,
-    /// This is given; in a stub its type is `H`.
+    /// The given value. In a stub its type is `H`.
     Value(Bound<'py, PyAny>, PhantomData<H>),
 }
 
@@ -39,7 +39,7 @@ impl<'py, H: Hint> FromPyObject<'_, 'py> for OrDefault<'py, H> {
 }
 
 impl<'py, H> OrDefault<'py, H> {
-    /// What is given for the argument `name`, or else the default.
+    /// The given value of the argument `name`, or else the default.
     pub(crate) fn or<'a, T>(
         self,
         name: &'a str,
@@ -70,7 +70,7 @@ impl<'py> FromPyObject<'_, 'py> for Text<'py> {
 }
 
 impl<'py> Text<'py> {
-    /// As a field of a command, which says itself what is wrong with it.
+    /// The argument as a field of a command. The command itself reports what is wrong with it.
     pub(crate) fn field(&self) -> Value<'_> {
         match self {
             Self::Default(text) => Value::Text(Cow::Borrowed(text)),
@@ -98,7 +98,7 @@ impl<'py> Text<'py> {
         text.read_or(|given| read(name, given, Given::optional_text)).map(Some)
     }
 
-    /// `reads` fails, with the sentence, for what is no text.
+    /// Calls `reads` for a value that is not a text. It fails with the error.
     fn read_or<T>(&self, reads: impl FnOnce(&Bound<'py, PyAny>) -> PyResult<T>) -> PyResult<&str> {
         let given = match self {
             Self::Default(text) => return Ok(text),
@@ -138,7 +138,7 @@ impl<'py> Keywords<'py> {
         names: &[&str],
     ) -> PyResult<Self> {
         let mut options = MemoryOptions::default();
-        // The SDK has a block for them.
+        // The SDK has a block for images.
         options.max_image_bytes = Some(MemoryOptions::CLAUDE_IMAGE_BYTES);
         let mut keywords = Self { options, before: None, after: None };
         for (name, value) in given.into_iter().flatten() {
@@ -161,8 +161,7 @@ impl<'py> Keywords<'py> {
     }
 }
 
-/// The exception that Python itself raises for an unknown argument, with the name that is probably
-/// meant.
+/// The exception that Python itself raises for an unknown argument, with the name that was probably meant.
 fn unexpected(py: Python<'_>, function: &str, name: &str, names: &[&str]) -> PyResult<PyErr> {
     let near =
         py.import("difflib")?.call_method1("get_close_matches", (name, names.to_vec(), 1))?;
@@ -174,7 +173,7 @@ fn unexpected(py: Python<'_>, function: &str, name: &str, names: &[&str]) -> PyR
     Ok(PyTypeError::new_err(problem))
 }
 
-/// Reads the argument `name`, as `Given::duration` reads an option that is one.
+/// Reads the argument `name`, as `Given::duration` reads an option of that type.
 pub(crate) fn read<'a, 'py, T>(
     name: &'a str,
     given: &Bound<'py, PyAny>,
@@ -183,7 +182,7 @@ pub(crate) fn read<'a, 'py, T>(
     reads(&Given::new(name, Any(given.clone()))).map_err(|error| to_python(given.py(), &error))
 }
 
-/// Any value, as the core reads options.
+/// Any value, read by the core's rules for options.
 pub(crate) struct Any<'py>(Bound<'py, PyAny>);
 
 impl OptionValue for Any<'_> {
@@ -207,7 +206,7 @@ impl OptionValue for Any<'_> {
     }
 
     fn whole_number(&self) -> Option<u64> {
-        // A boolean is an integer to Python, and not what is meant by a number.
+        // To Python a boolean is an integer, but it is not valid as a number here.
         (!self.0.is_instance_of::<PyBool>()).then(|| self.0.extract().ok()).flatten()
     }
 

@@ -1,4 +1,4 @@
-//! [`PendingCall`]: a call of an `AsyncMemory` with hooks, which `python/memdir/_async_hooks.py` carries out.
+//! [`PendingCall`]: a call of an `AsyncMemory` with hooks, which `python/memdir/_async_hooks.py` executes.
 //!
 //! A hook may be a coroutine function, so no thread waits for it: the call is begun and decoded, Python calls and awaits the
 //! hooks, and a thread executes the command in between.
@@ -26,7 +26,8 @@ use crate::stores::Argument;
 use crate::tool::{failure, in_parts};
 use crate::{cancel, logging, reply, results};
 
-/// A `Memory` whose hooks may be coroutine functions: `AsyncMemory` awaits them. Calls of its own fail with such a hook.
+/// A `Memory` whose hooks may be coroutine functions, because `AsyncMemory` awaits them. Calls on this `Memory` itself fail with
+/// such a hook.
 ///
 /// Raises:
 ///     ConfigError: The address or an option is wrong.
@@ -40,13 +41,13 @@ pub(crate) fn open_async<'py>(
     Memory::open(py, store, Some(options.into_inner().cast::<PyDict>()?), Awaited::Yes)
 }
 
-/// A call that is decoded and validated. It is finished once, by `finish`, `cancel` or `fail`, and has its reply then. The memory
-/// counts it as under way until `end`.
+/// A call that is decoded and validated. It is finished once, by `finish`, `cancel` or `fail`, and then has its reply. The memory
+/// counts it as running until `end`.
 #[pyclass(module = "memdir._memdir", frozen)]
 pub(crate) struct PendingCall {
     core: Core,
     state: Mutex<State>,
-    /// What cancels the command, from when `before` is called on the thread that executes it.
+    /// Cancels the command. Set when `before` is called on the thread that executes the command.
     cancellation: Mutex<Option<Cancellation>>,
     under_way: Mutex<Option<UnderWay>>,
 }
@@ -60,13 +61,13 @@ enum State {
 
 #[pymethods]
 impl PendingCall {
-    /// The command for `before`; `None` if it is not asked.
+    /// The command for `before`; `None` if `before` is not called.
     #[getter]
     fn command<'py>(&self, py: Python<'py>) -> PyResult<Option<Hinted<'py, hints::FieldMapping>>> {
         Ok(self.fields(py)?.map(|fields| Hinted::new(fields.into_any())))
     }
 
-    /// Whether it changes nothing: a view, or a call that is already refused.
+    /// Returns whether the call changes nothing: it is a view, or is already refused.
     #[getter]
     fn is_view(&self) -> bool {
         match &*self.state() {
@@ -75,7 +76,7 @@ impl PendingCall {
         }
     }
 
-    /// What `before`, called on the thread of this call, returns; `None` if it is not asked.
+    /// The result of `before`, called on the thread of this call; `None` if `before` is not called.
     fn ask<'py>(
         &self,
         py: Python<'py>,
@@ -84,12 +85,12 @@ impl PendingCall {
     ) -> PyResult<Option<Hinted<'py, hints::Anything>>> {
         let Some(command) = self.fields(py)? else { return Ok(None) };
         let call = if takes_call { self.hook_call() } else { None };
-        // Commands that the hook executes are calls of their own.
+        // Commands that the hook executes are separate calls.
         *self.cancellation() = cancel::of_call();
         ask(before, command, call).map(Hinted::new).map(Some)
     }
 
-    /// What `before` may know of the call; `None` if it is not asked.
+    /// The description of the call for `before`; `None` if `before` is not called.
     #[getter]
     fn hook_call(&self) -> Option<HookCall> {
         match &*self.state() {
@@ -98,7 +99,7 @@ impl PendingCall {
         }
     }
 
-    /// Executes the command, if `before` allows it by what it returned or raised. Returns the event for `after`; `None` if the
+    /// Executes the command, if the result or the exception of `before` allows it. Returns the event for `after`; `None` if the
     /// call was cancelled meanwhile.
     fn finish<'py>(
         &self,
@@ -117,16 +118,16 @@ impl PendingCall {
         self.finished(py, call, decision, &cancellation.unwrap_or(Cancellation::never())).map(Some)
     }
 
-    /// Gives the call up, unless a thread has it: nothing is changed. Returns the event for `after`, or `None`.
+    /// Gives the call up, unless a thread executes it: nothing is changed. Returns the event for `after`, or `None`.
     fn cancel<'py>(&self, py: Python<'py>) -> PyResult<Option<Hinted<'py, Event>>> {
         let Some(mut call) = self.take() else { return Ok(None) };
-        // Without the decision of a hook, which waits for a diff that is not computed yet: this is the thread of the event loop.
+        // This is the thread of the event loop, so a hook's decision, which may wait for a diff, is not used.
         call.fail(StoreError::Cancelled);
         self.finished(py, call, Ok(HookDecision::Allow), &Cancellation::never()).map(Some)
     }
 
-    /// Ends the call because of an exception outside the store, such as that there is no thread. Returns the event for `after`, or
-    /// `None`.
+    /// Ends the call because of an exception outside the store, for example because no thread could be started. Returns the event
+    /// for `after`, or `None`.
     fn fail<'py>(
         &self,
         py: Python<'py>,
@@ -146,13 +147,13 @@ impl PendingCall {
         }
     }
 
-    /// The memory counts the call as under way no longer.
+    /// Ends the call: the memory no longer counts it as running.
     fn end(&self) {
         let ended = self.under_way.lock().unwrap_or_else(PoisonError::into_inner).take();
         drop(ended);
     }
 
-    /// What `Memory.execute` returns.
+    /// The return value of `Memory.execute`.
     fn reply<'py>(&self, py: Python<'py>) -> PyResult<Hinted<'py, hints::Reply>> {
         let reply = self.answered()?;
         reply::to_python(py, &reply)
@@ -164,7 +165,7 @@ impl PendingCall {
         in_parts(py, &reply)
     }
 
-    /// What the method of the command returns.
+    /// The return value of the command's method.
     ///
     /// Raises:
     ///     RefusedError: The command was refused.
@@ -204,7 +205,7 @@ impl PendingCall {
         self.cancellation.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The call, for the one who finishes it.
+    /// Takes the call, for the method that finishes it.
     fn take(&self) -> Option<Box<Call<'static>>> {
         let mut state = self.state();
         match mem::replace(&mut *state, State::Taken) {
@@ -240,7 +241,7 @@ impl PendingCall {
     }
 }
 
-/// Begins what `Memory.execute` does.
+/// Begins a call of `Memory.execute`.
 #[pyfunction]
 pub(crate) fn begin_execute(
     memory: &Bound<'_, Memory>,
@@ -251,7 +252,7 @@ pub(crate) fn begin_execute(
     PendingCall::new(memory.get(), call)
 }
 
-/// Begins what `answer` does.
+/// Begins a call of `answer`.
 #[pyfunction]
 #[pyo3(signature = (memory, input, command = None))]
 pub(crate) fn begin(
@@ -262,7 +263,7 @@ pub(crate) fn begin(
     PendingCall::new(memory.get(), memory.get().opened().begin(input, command)?)
 }
 
-/// Begins what the method of `Memory` with the name `command` does, with its arguments.
+/// Begins a call of the method of `Memory` with the name `command`, with its arguments.
 #[pyfunction]
 #[pyo3(signature = (
     memory, command, *, path = None, view_range = None, file_text = None, old_str = None, new_str = None,

@@ -1,7 +1,7 @@
-//! The threads that the calls of an `AsyncMemory` are executed on, and how many calls are under way.
+//! The threads on which the calls of an `AsyncMemory` are executed, and the number of running calls.
 //!
-//! The threads are the core's, so Python's own list of threads does not have them. Each is known to Python for its whole
-//! life, so what a store keeps in a `threading.local` is there again at the next call.
+//! The threads are the core's, so Python's own list of threads does not have them. Each is registered with Python for
+//! its whole life, so the values that a store keeps in a `threading.local` are still there at the next call.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{process, thread};
@@ -13,22 +13,22 @@ use crate::shutdown;
 
 static SHARED: ThreadPools = threads();
 
-/// New pools, without any threads so far.
+/// Makes new pools, without any threads.
 pub(crate) const fn threads() -> ThreadPools {
     ThreadPools::new(Some(around))
 }
 
-/// The pools of all memories whose stores wait for nothing but the operating system and servers.
+/// The pools of all memories whose stores wait only for the operating system and servers.
 pub(crate) fn shared() -> &'static ThreadPools {
     &SHARED
 }
 
-/// The whole life of a thread.
+/// Wraps the whole life of a thread.
 fn around(serve: &mut (dyn FnMut() + Send)) {
     Python::try_attach(|py| {
         py.detach(|| {
             serve();
-            // The way back leads through the interpreter, which is not there any more.
+            // Returning would need the interpreter, which no longer exists.
             while shutdown::is_closed() {
                 thread::park();
             }
@@ -36,7 +36,7 @@ fn around(serve: &mut (dyn FnMut() + Send)) {
     });
 }
 
-/// A call that is under way from when this is made until it is dropped, whether or not a thread works on it.
+/// Counts a call as running from creation to drop, whether or not a thread works on it.
 pub(crate) struct UnderWay {
     calls: Arc<Calls>,
     process: u32,
@@ -51,28 +51,28 @@ impl UnderWay {
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        // A forked child has the call's memory, and not the call.
+        // A forked child has a copy of this value, but not the call.
         if self.process == process::id() {
             Python::try_attach(|py| self.calls.end(py));
         }
     }
 }
 
-/// The calls of one memory that are under way.
+/// The running calls of one memory.
 #[derive(Default)]
 pub(crate) struct Calls(Mutex<CallsState>);
 
 #[derive(Default)]
 struct CallsState {
-    /// The process that they are of; a forked child has none of its parent's.
+    /// The process of these calls. A forked child has none of its parent's calls.
     process: u32,
     running: usize,
-    /// Who wants to know when there are none.
+    /// Callbacks to call when no call is running.
     waiting: Vec<Py<PyAny>>,
 }
 
 impl Calls {
-    /// Only for a moment, and never while Python works: a fork, which holds the interpreter, finds it free.
+    /// Held only for a moment, and never while Python runs. So the lock is free at a fork, which holds the interpreter.
     fn state(&self) -> MutexGuard<'_, CallsState> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if state.process != process::id() {
@@ -102,7 +102,7 @@ impl Calls {
         }
     }
 
-    /// Calls `callback` once none is under way; returns `false` if none is now, and then does not.
+    /// Calls `callback` once no call is running. Returns `false`, and does not call it, if none is running now.
     pub(crate) fn when_idle(&self, callback: Py<PyAny>) -> bool {
         let mut state = self.state();
         let busy = state.running > 0;

@@ -1,7 +1,7 @@
-//! [`PythonStore`]: a store written in Python, as the core sees it.
+//! [`PythonStore`]: wraps a store written in Python for the core.
 //!
-//! The core calls it from whichever thread a command runs on, with the interpreter released; every
-//! method takes it back for as long as Python works.
+//! The core calls it from any thread that runs a command, with the interpreter released. Every
+//! method acquires the interpreter for as long as Python runs.
 
 use std::time::SystemTime;
 
@@ -49,7 +49,7 @@ fn attached<T>(work: impl FnOnce(Python<'_>) -> Result<T, StoreError>) -> Result
 }
 
 impl PythonStore {
-    /// Python gets a function that may outlive this call, which the borrowed `edit` must not.
+    /// Python gets a function that may outlive this call, but the borrowed `edit` must not.
     fn swap(
         &self,
         context: &Context,
@@ -71,16 +71,17 @@ impl Store for PythonStore {
         let tracks_access = self.call("asking about", &root, |store| {
             store.call_method0("tracks_access")?.extract::<bool>()
         });
-        // A class that is registered as a `Store` need not have the method.
+        // A class that is registered as a `Store` may lack the method.
         let folds_case = self.call("asking about", &root, |store| {
             store
                 .getattr_opt("folds_case")?
                 .map_or(Ok(false), |folds_case| folds_case.call0()?.extract())
         });
         StoreInfo {
-            // What broke here breaks in any other method as well, which can say so.
+            // A failure here also occurs in the other methods, which report it.
             tracks_access: tracks_access.unwrap_or(false),
-            // Without an answer, no other spelling may pass a policy.
+            // Without an answer names are compared by folded case, so no other spelling can bypass
+            // a policy.
             folds_case: folds_case.unwrap_or(true),
             ..StoreInfo::default()
         }

@@ -1,14 +1,14 @@
-//! [`ReadOnly`]: a store that is opened to be viewed and not changed, wherever a store is taken.
+//! [`ReadOnly`]: a store to be opened read-only, accepted wherever a store is accepted.
 //!
-//! It is not opened before it is known where it is to be: a path is another directory at the root
-//! than at a mount point.
+//! It is opened only once its mount point is known, because a path is a different directory at the
+//! root than at a mount point.
 
 use pyo3::prelude::*;
 use pyo3::{type_hint_identifier, type_hint_subscript, type_hint_union};
 
 use crate::hints::{self, hint};
 
-/// The result of `read_only`. Use it in the place of a store.
+/// The result of `read_only`. Use it instead of a store.
 #[pyclass(module = "memdir", frozen)]
 pub struct ReadOnly {
     store: Py<PyAny>,
@@ -47,7 +47,7 @@ impl ReadOnly {
 #[pymethods]
 impl ReadOnly {
     fn __repr__(&self) -> &'static str {
-        // Not the store: its address may hold a password.
+        // The store is not shown, because its address may contain a password.
         "ReadOnly(...)"
     }
 }

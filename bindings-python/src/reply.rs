@@ -12,7 +12,7 @@ use crate::shutdown::counted;
 
 static REPLY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
-/// Text as a `str`, an image as the list of its block.
+/// Converts text to a `str`, and an image to a list with its block.
 ///
 /// # Errors
 /// Memory has run out.
@@ -53,7 +53,7 @@ pub(crate) fn to_python<'py>(
 /// The error as a `memdir.StoreError` or a `memdir.HookError`.
 ///
 /// # Errors
-/// As [`to_python`].
+/// Same as [`to_python`].
 pub(crate) fn cause(py: Python<'_>, reply: &Reply) -> PyResult<Option<PyErr>> {
     let Some(cause) = &reply.cause else { return Ok(None) };
     match interruption(py, cause) {

@@ -1,7 +1,7 @@
 //! [`Shown`]: a result or an event of the core as the dataclass of the same name in `memdir._results`.
 //!
-//! Nothing here knows a field: `memdir_bindings_shared::plain` takes any value apart, and the dataclasses are generated from the same
-//! definitions (`core/generate-results`).
+//! Nothing here knows individual fields: `memdir_bindings_shared::plain` takes any value apart, and the dataclasses are generated from the
+//! same definitions (`core/generate-results`).
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -17,7 +17,7 @@ use crate::hints::Hint;
 use crate::shutdown::counted;
 use crate::time::shown;
 
-/// A result, or a list of results, on its way to Python.
+/// A result, or a list of results, to be converted to Python.
 pub(crate) struct Shown<T>(pub(crate) T);
 
 impl<'py, T: Serialize + Hint> IntoPyObject<'py> for Shown<T> {
@@ -32,7 +32,7 @@ impl<'py, T: Serialize + Hint> IntoPyObject<'py> for Shown<T> {
     }
 }
 
-/// The dataclasses that methods return and functions are called with.
+/// The dataclasses that methods return and that callbacks get.
 macro_rules! classes {
     ($($name:ident = $type:ty),* $(,)?) => {
         $(impl Hint for $type {
@@ -77,7 +77,7 @@ pub(crate) fn to_python<'py>(
     py: Python<'py>,
     value: &(impl Serialize + ?Sized),
 ) -> PyResult<Bound<'py, PyAny>> {
-    // A dataclass is made by Python's code.
+    // Python code constructs a dataclass.
     counted(|| match Plain::of(value) {
         Plain::List(items) => PyList::new(py, made(py, items)?)?.into_bound_py_any(py),
         other => make(py, other),
@@ -115,7 +115,7 @@ fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     classes.bind(py).as_any().get_item(name)
 }
 
-/// A time as a `datetime`. A clock may be wrong: a year that a `datetime` cannot have becomes the nearest that it can.
+/// A time as a `datetime`. A clock may be wrong: a year outside the range of `datetime` becomes the nearest valid one.
 fn nearest(py: Python<'_>, time: SystemTime) -> PyResult<Bound<'_, PyDateTime>> {
     if let Some(time) = shown(py, time) {
         return Ok(time);

@@ -1,9 +1,9 @@
-//! The way from a thread of the core back into Python, which closes when the interpreter ends.
+//! The way from a thread of the core back into Python, which closes when the interpreter shuts down.
 //!
-//! Before Python 3.14 a daemon thread that is in Python's code at that time is torn out of it, through
-//! the frames of the library that called it, and takes the process along. So what is under way is
-//! waited for at the exit, for a while, and nothing more is let in; but for the thread that ends the
-//! interpreter itself, whose last words may be a command.
+//! Before Python 3.14, a daemon thread that runs Python code at that time is unwound through the frames of
+//! the library that called it, which aborts the process. So the exit waits for a while for threads that run
+//! Python code, and lets no further threads in. Only the thread that shuts the interpreter down may still
+//! enter, because it may execute last commands.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -12,18 +12,18 @@ use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 
-/// For so long what is under way is waited for.
+/// The longest time that the exit waits for running Python code.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 static CLOSED: AtomicBool = AtomicBool::new(false);
-/// The thread that ends the interpreter, known before it is closed.
+/// The thread that shuts the interpreter down. Set before `CLOSED`.
 static CLOSER: OnceLock<ThreadId> = OnceLock::new();
 static INSIDE: AtomicUsize = AtomicUsize::new(0);
 
-/// Does `work` with the interpreter; `None` if that is ending.
+/// Does `work` with the interpreter; `None` if the interpreter is shutting down.
 pub(crate) fn attached<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     counted(|| {
-        // Looked at after it was counted, so that none slips past who waits.
+        // Checked only after the thread was counted, so the exit cannot miss it.
         if CLOSED.load(SeqCst) && CLOSER.get() != Some(&thread::current().id()) {
             return None;
         }
@@ -31,8 +31,8 @@ pub(crate) fn attached<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     })
 }
 
-/// Does `work`, which runs Python's code on a thread that has the interpreter, and is waited for at the exit. It is done
-/// after that, too, as its caller needs the result.
+/// Does `work`, which runs Python code on a thread that has the interpreter. The exit waits for it. It is
+/// done even during shutdown, because its caller needs the result.
 pub(crate) fn counted<T>(work: impl FnOnce() -> T) -> T {
     struct Inside;
     impl Drop for Inside {
@@ -45,13 +45,12 @@ pub(crate) fn counted<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Whether the interpreter is ending.
+/// Returns whether the interpreter is shutting down.
 pub(crate) fn is_closed() -> bool {
     CLOSED.load(SeqCst)
 }
 
-/// Lets no other thread from the core into Python from now on: neither to stores and hooks nor to the
-/// logger.
+/// From now on, lets no other thread of the core into Python: neither to stores and hooks nor to the logger.
 #[pyfunction]
 pub(crate) fn before_exit(py: Python<'_>) {
     let _ = CLOSER.set(thread::current().id());

@@ -1,4 +1,4 @@
-//! What may be given as a store: an address, a path, an object, or several of them to be mounted.
+//! The accepted values for a store: an address, a path, an object, or several of them to be mounted.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,9 +22,9 @@ static STORE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
 /// The `store` argument of a class: the given one, or the default.
 pub(crate) enum Argument<'py> {
-    /// Nothing was given: `./memory`.
+    /// Nothing was given: use `./memory`.
     Default,
-    /// This was given.
+    /// The given value.
     Given(Bound<'py, PyAny>),
 }
 
@@ -39,7 +39,7 @@ impl<'py> FromPyObject<'_, 'py> for Argument<'py> {
 }
 
 impl Argument<'_> {
-    /// Whether a store written in Python is given, alone or among others.
+    /// Returns whether a store written in Python is given, alone or among others.
     pub(crate) fn is_python(&self) -> PyResult<bool> {
         match self {
             Self::Default => Ok(false),
@@ -47,7 +47,7 @@ impl Argument<'_> {
         }
     }
 
-    /// The argument as a representation shows it: addresses without secrets, objects by their types.
+    /// The argument for `repr`: addresses without secrets, objects by their types.
     pub(crate) fn shown(&self) -> PyResult<String> {
         match self {
             Self::Default => Ok("'./memory'".to_owned()),
@@ -65,11 +65,11 @@ impl Argument<'_> {
     }
 }
 
-/// Opens the store that `store` is or names; the stores, where it is a mapping.
+/// Opens the store that `store` is or names. If `store` is a mapping, opens all of its stores.
 pub(crate) fn open(store: &Bound<'_, PyAny>, options: &MemoryOptions) -> PyResult<Arc<dyn Store>> {
     let py = store.py();
     let opened = match store.cast::<PyMapping>() {
-        // A store of one's own may be a mapping too.
+        // A store of the application may be a mapping, too.
         Ok(mapping) if object(store)?.is_none() => {
             let mounts = mounts(mapping)?;
             py.detach(|| open_mounts(mounts, options)).map(|mounts| Arc::new(mounts) as _)
@@ -139,7 +139,7 @@ fn mounts(mapping: &Bound<'_, PyMapping>) -> PyResult<Vec<Mount>> {
     Ok(mounts)
 }
 
-/// The place of a store, and whether it is read-only.
+/// The place of a store, and true if it is read-only.
 fn place(store: &Bound<'_, PyAny>, expected: &str) -> PyResult<(Place, bool)> {
     if let Ok(read_only) = store.cast::<ReadOnly>() {
         let (place, _) = place(read_only.get().store(store.py()), expected)?;
@@ -152,13 +152,13 @@ fn place(store: &Bound<'_, PyAny>, expected: &str) -> PyResult<(Place, bool)> {
         return Ok((Place::from(store), false));
     }
     match store.extract::<PathBuf>() {
-        // An object that is a path is one, whatever it looks like.
+        // An object that is a path counts as a path, even if it has other attributes.
         Ok(path) => Ok((Place::from(path), false)),
         Err(_) => Err(not_a_store(store, expected)),
     }
 }
 
-/// Fails if it is neither a store nor the address of one. Nothing is opened.
+/// Fails if the value is neither a store nor the address of one. Nothing is opened.
 pub(crate) fn check_place(store: &Bound<'_, PyAny>) -> PyResult<()> {
     place(store, "a str, an os.PathLike or a memdir.Store").map(drop)
 }
@@ -173,7 +173,7 @@ pub(crate) fn open_raw(store: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Store>> {
     py.detach(|| open_raw_store(&address, &options)).map_err(|error| to_python(py, &error))
 }
 
-/// The store that `store` is.
+/// The store behind the object `store`.
 pub(crate) fn from_object(store: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Store>> {
     object(store)?.ok_or_else(|| not_a_store(store, "a memdir.Store"))
 }

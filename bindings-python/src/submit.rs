@@ -1,4 +1,4 @@
-//! Calls on the threads of the core, for the event loops of `python/memdir/_loops.py`.
+//! Submits calls to the threads of the core, for the event loops of `python/memdir/_loops.py`.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::memory::Memory;
 use crate::opened::Opened;
 use crate::{pool, shutdown};
 
-/// Calls `work` on a thread of those of the memory, and then `deliver` with its result and the exception that it raised; one of them is `None`.
-/// If the call is cancelled before it begins, both are. Nothing is waited for.
+/// Calls `work` on a thread of the memory's pool, and then `deliver` with its result and its exception, one of them `None`. If the call is
+/// cancelled before it begins, both are `None`. This function does not wait.
 ///
-/// The caller makes the cancellation before the call: an exception may be raised in it at any time, such as a `KeyboardInterrupt`,
-/// and then it can cancel what it does not know to be submitted.
+/// The caller makes the cancellation before the call. An exception such as a `KeyboardInterrupt` may be raised in the caller at any time;
+/// it can then cancel a call without knowing whether it was submitted.
 ///
 /// Raises:
 ///     RuntimeError: The system cannot start a thread. Nothing was done.
@@ -61,7 +61,7 @@ pub(crate) fn submit(
     Ok(())
 }
 
-/// Calls `callback` once no call of the memory is under way on a thread; returns `False` if none is now, and then does not.
+/// Calls `callback` once no call of the memory runs on a thread. Returns `False`, and does not call it, if none runs now.
 #[pyfunction]
 pub(crate) fn when_idle(memory: &Bound<'_, Memory>, callback: Py<PyAny>) -> bool {
     memory.get().opened().calls.when_idle(callback)

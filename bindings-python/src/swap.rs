@@ -1,12 +1,12 @@
-//! [`Swap`]: the `edit` that a store written in Python is given.
+//! [`Swap`]: the `edit` that is passed to a store written in Python.
 
 use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// What an update makes of a content. Python may call it from any thread and keep it for as long
-/// as it likes.
+/// Computes the new content in an update. Python may call it from any thread and keep it for any
+/// time.
 #[pyclass(module = "memdir", frozen)]
 pub struct Swap(Arc<memdir::store::Swap>);
 

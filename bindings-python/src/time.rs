@@ -1,6 +1,6 @@
 //! [`Time`]: when a file was last written, as Python's `datetime`.
 //!
-//! Not pyo3's own conversion, which knows no time before 1970.
+//! pyo3's own conversion is not used, because it rejects times before 1970.
 
 use std::time::SystemTime;
 
@@ -15,7 +15,7 @@ use pyo3::types::{PyDateTime, PyDelta, PyDeltaAccess, PyTzInfo};
 const SECOND: i64 = 1_000_000;
 const DAY: i64 = 24 * 60 * 60 * SECOND;
 
-/// A `datetime` that knows its time zone; to the microsecond.
+/// A `datetime` with a time zone, exact to the microsecond.
 #[derive(Clone, Copy)]
 pub(crate) struct Time(pub(crate) SystemTime);
 
@@ -23,7 +23,7 @@ fn epoch(py: Python<'_>) -> PyResult<Bound<'_, PyDateTime>> {
     PyDateTime::new(py, 1970, 1, 1, 0, 0, 0, 0, Some(&*PyTzInfo::utc(py)?))
 }
 
-/// `None` for what a `datetime` cannot show: the years before 1 and after 9999.
+/// `None` for times that a `datetime` cannot represent: the years before 1 and after 9999.
 pub(crate) fn shown(py: Python<'_>, time: SystemTime) -> Option<Bound<'_, PyDateTime>> {
     Time(time).into_pyobject(py).ok()
 }

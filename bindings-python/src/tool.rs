@@ -1,4 +1,4 @@
-//! What the SDK's tools, which are written in Python, ask of the engine.
+//! The parts of the engine that the SDK's tools, which are written in Python, use.
 
 use memdir::command::{Decoded, ViewRange};
 use memdir::{Command, Reply, StoreError};
@@ -43,7 +43,7 @@ pub(crate) fn fail<'py>(
     in_parts(memory.py(), &reply)
 }
 
-/// As [`answer`], if it is at hand.
+/// Same as [`answer`], if the file is in memory.
 #[pyfunction]
 #[pyo3(signature = (memory, input, command = None))]
 pub(crate) fn answer_nowait<'py>(
@@ -55,7 +55,7 @@ pub(crate) fn answer_nowait<'py>(
     reply.map(|reply| in_parts(memory.py(), &reply)).transpose()
 }
 
-/// What `Memory.execute` returns, if it is at hand.
+/// The return value of `Memory.execute`, if the file is in memory.
 #[pyfunction]
 pub(crate) fn execute_nowait<'py>(
     memory: &Bound<'py, Memory>,
@@ -68,7 +68,7 @@ pub(crate) fn execute_nowait<'py>(
     reply.map(|reply| reply::to_python(memory.py(), &reply)).transpose()
 }
 
-/// What `Memory.execute` returns if the call cannot be executed because of an exception.
+/// The return value of `Memory.execute` if the call cannot be executed because of an exception.
 #[pyfunction]
 pub(crate) fn execute_failed<'py>(
     memory: &Bound<'py, Memory>,
@@ -88,7 +88,7 @@ pub(crate) fn failure(raised: Bound<'_, PyAny>) -> StoreError {
     StoreError::failed("carrying out a command", PyErr::from_value(raised))
 }
 
-/// What `Memory.view` returns, if it is at hand.
+/// The return value of `Memory.view`, if the file is in memory.
 #[pyfunction]
 #[pyo3(signature = (memory, path, view_range = None))]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands over what it has made")]
@@ -113,10 +113,11 @@ pub(crate) fn in_parts<'py>(
     Ok(Hinted::new(answer.into_any()))
 }
 
-/// The command in `input`, repaired, as a dict with the field names of the documentation. Nothing is executed, and no hook is called.
+/// Decodes the command in `input`, repaired, as a dict with the field names of the documentation. Nothing is
+/// executed, and no hook is called.
 ///
 /// Raises:
-///     RefusedError: The input is no command.
+///     RefusedError: The input is not a command.
 #[pyfunction]
 pub(crate) fn decode<'py>(input: &Bound<'py, PyAny>) -> PyResult<Hinted<'py, hints::Fields>> {
     let py = input.py();
@@ -131,7 +132,7 @@ pub(crate) fn decode<'py>(input: &Bound<'py, PyAny>) -> PyResult<Hinted<'py, hin
         set(&dict, name, &value)?;
     }
     if let Command::View { view_range: Some(ViewRange::Malformed(_)), .. } = command {
-        // Whether it matters depends on what is at the path: it goes along as it came.
+        // The range matters only if the path is a file, so it is passed on unchanged.
         dict.set_item(
             "view_range",
             fields.as_ref().map(|fields| fields.raw("view_range")).transpose()?,

@@ -1,4 +1,4 @@
-//! `Memory.watch`: what is changed in a memory, by whoever changes it.
+//! `Memory.watch`: changes in a memory, by any process.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -15,30 +15,30 @@ use crate::hints::{self, Hinted};
 use crate::options::read;
 use crate::results::Shown;
 
-/// Tells what is changed in a memory; `Memory.watch` begins it.
+/// Reports changes in a memory; `Memory.watch` begins it.
 ///
-/// Iterating over it waits for the next change, and ends when the watch is closed. Ctrl-C ends the waiting. Many threads
-/// may use one watch: each change is told to one of them.
+/// Iterating over it waits for the next change, and ends when the watch is closed. Ctrl-C ends the
+/// waiting. Many threads may use one watch: each change is returned to one of them.
 #[pyclass(module = "memdir", frozen)]
 pub struct Watch {
     core: SharedWatch,
-    /// What was found, and is not yet told to who iterates.
+    /// Changes that were found, but not yet returned to the caller.
     found: Mutex<VecDeque<Change>>,
 }
 
 #[pymethods]
 impl Watch {
-    /// What was changed since the last call, or since the watch began, in the order of the paths. If that is nothing, it
-    /// waits for a change.
+    /// Returns the changes since the last call, or since the watch began, in the order of the paths. If
+    /// there are none, it waits for a change.
     ///
-    /// A rename is told as a file that is deleted and one that is written; a directory as its files. What is changed and
-    /// changed back between two looks is not told.
+    /// A rename is reported as a deleted file and a written file, and a directory as its files. Changes
+    /// undone between two polls are not reported.
     ///
     /// Args:
-    ///     wait: For how long it waits at most: seconds, or a `timedelta`. With 0 it looks once.
+    ///     wait: The longest time to wait: seconds, or a `timedelta`. With 0 it polls once.
     ///
     /// Raises:
-    ///     StoreError: The store itself failed. The next call tells what this one could not.
+    ///     StoreError: The store itself failed. The next call returns the changes that this one missed.
     ///     ValueError: The watch is closed.
     fn changes(
         &self,
@@ -50,9 +50,9 @@ impl Watch {
         found.map(Shown).ok_or_else(|| PyValueError::new_err("the watch is closed"))
     }
 
-    /// Ends the watch. Who iterates over it comes to the end. Closing it again does nothing.
+    /// Ends the watch. Iterations over it end, too. Closing it again does nothing.
     fn close(&self, py: Python<'_>) {
-        // To close a store may take a while.
+        // Closing a store may take a while.
         py.detach(|| self.core.close());
     }
 
@@ -106,13 +106,14 @@ impl Watch {
     }
 }
 
-/// The seconds for which `AsyncWatch.changes` waits, validated as those of `Watch.changes`.
+/// The seconds that `AsyncWatch.changes` waits, validated like those of `Watch.changes`.
 #[pyfunction]
 pub(crate) fn wait_seconds(wait: Hinted<'_, hints::Span>) -> PyResult<f64> {
     read("wait", &wait.into_inner(), Given::duration).map(|wait| wait.as_secs_f64())
 }
 
-/// Whether `changes` of the watch would look at the store at once, for event loops that wait without a thread.
+/// Returns whether `changes` of the watch would poll the store now, for event loops that wait without a
+/// thread.
 #[pyfunction]
 pub(crate) fn is_due(watch: &Bound<'_, Watch>) -> bool {
     watch.get().core.is_due()

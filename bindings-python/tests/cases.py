@@ -1,4 +1,4 @@
-"""The conformance cases, read, and what a runner checks. `tests/README.md` has the format."""
+"""Reads the conformance cases, and runs and checks them. `tests/README.md` has the format."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Case:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What a memory is opened with for this case, its hooks included."""
+        """The options for this case's memory, including its hooks."""
         options = dict(self.data.get("options", {}))
         if "hooks" in self.data:
             options |= {"before": self._before, "after": self.events.append}
@@ -70,7 +70,7 @@ def load() -> list[Case]:
 
 
 def expanded(value: Any) -> Any:
-    """The value with every text form in it made a text."""
+    """Replaces the descriptions of texts in the value by the texts."""
     match value:
         case {"$text": pieces}:
             return "".join(expanded(piece) for piece in pieces)
@@ -90,7 +90,7 @@ def expanded(value: Any) -> Any:
 
 
 def shown(value: Any) -> Any:
-    """What a reply shows: a text, or an image's block."""
+    """The content of a reply: a text, or an image's block."""
     match value:
         case {"$image": media_type, "$base64": data}:
             source = {"type": "base64", "media_type": media_type, "data": data}
@@ -115,7 +115,7 @@ def tree_of(value: dict[str, Any]) -> Tree:
 
 
 def fill(store: Store, given: Tree, *, overwrite: bool = False) -> None:
-    """Writes a tree through the store, which makes a directory only for a file: that goes again."""
+    """Writes a tree through the store. For an empty directory, writes and deletes a file in it."""
     for path, content in given.items():
         if content is None:
             store.write(f"{path}/file", b"", overwrite=overwrite)
@@ -125,7 +125,7 @@ def fill(store: Store, given: Tree, *, overwrite: bool = False) -> None:
 
 
 def tree_in(store: Store) -> Tree:
-    """The complete tree of a store; a directory is in it only if it is empty."""
+    """The complete tree of a store. It has only those directories that are empty."""
     tree: Tree = {}
     directories = ["/memories"]
     while directories:
@@ -142,7 +142,7 @@ def tree_in(store: Store) -> Tree:
 
 
 def upkeep(step: dict[str, Any], store: Store, expire: Callable[..., list[Expired]]) -> bool:
-    """Does what a step says that is no tool call, if it is one."""
+    """Executes a step that is not a tool call. Returns whether it was one."""
     if "age" in step:
         for path, seconds in step["age"].items():
             time = datetime.now(timezone.utc) - timedelta(seconds=seconds)
@@ -161,7 +161,7 @@ def upkeep(step: dict[str, Any], store: Store, expire: Callable[..., list[Expire
 
 
 def event_of(event: Event) -> dict[str, Any]:
-    """The fields of an event but for its duration, without those that say nothing."""
+    """The fields of an event without its duration and without empty fields."""
     assert event.duration >= 0
     names = ("command", "path", "new_path", "outcome", "bytes", "lines", "repairs", "content")
     fields = {name: getattr(event, name) for name in names}
@@ -179,9 +179,9 @@ def run(
     expire: Callable[..., list[Expired]],
     secret: str | None = None,
 ) -> int:
-    """Runs a case on a fresh store and returns how many steps it had.
+    """Runs a case on a fresh store and returns its number of steps.
 
-    `secret` is a path of the host that no reply may hold.
+    `secret` is a path of the host that no reply may contain.
     """
     case.events.clear()
     fill(store, tree_of(case.data.get("given", {})))

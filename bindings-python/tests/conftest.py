@@ -1,4 +1,4 @@
-"""What several test modules share: servers, each of them once for all tests."""
+"""The fixtures of several test modules: servers, each started once for all tests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
     """A function that returns the address of a memory in PostgreSQL that no other test has."""
     directory = tmp_path_factory.mktemp("postgres")
-    # The server does not run as root, and has to get in.
+    # The server does not run as root, and needs access to the directory.
     for above in (directory, *list(directory.parents)[:2]):
         above.chmod(0o755)
     with servers.shared("postgres", directory / "server") as address:
@@ -40,7 +40,7 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
     ):
         environment.setenv("AWS_ACCESS_KEY_ID", "test-key-id")
         environment.setenv("AWS_SECRET_ACCESS_KEY", "test-secret-key")
-        # Reading them for each of many stores would take most of the time.
+        # Reading the certificates for each of many stores would take most of the time.
         environment.setenv("AWS_DISABLE_SYSTEM_CERTIFICATES", "true")
         options = f"endpoint={endpoint}&region=us-east-1&allow_http=true"
         yield lambda: f"s3://memdir/python-{uuid.uuid4().hex}?{options}"

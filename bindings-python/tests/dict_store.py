@@ -1,6 +1,6 @@
-"""A store written in Python: one dictionary and a lock. The tests' example of a store of one's own.
+"""A store written in Python: one dictionary and a lock. The tests' example of an own store.
 
-It is an honest one: it keeps the whole contract of `memdir.Store`, and `test_store.py` checks that.
+It keeps the whole contract of `memdir.Store`, and `test_store.py` checks that.
 """
 
 from __future__ import annotations

@@ -26,15 +26,15 @@ OLD = "old\n"
 
 
 class Pauses:
-    """How long hooks and stores take: a moment, or until `gate` is open; now and then they fail.
+    """The delays of hooks and stores: a moment, or until `gate` is open. Sometimes they fail.
 
-    While it is calm they take no time, and nothing fails.
+    While `calm` is true, there is no delay and no failure.
     """
 
     def __init__(self, random: Random) -> None:
         self.random = random
         self.calm = True
-        # Whether a store is in the middle of its work, which nothing may interrupt.
+        # True while a store is in the middle of its work, which nothing may interrupt.
         self.busy = False
         self.gate = threading.Event()
 
@@ -54,7 +54,7 @@ class Pauses:
         self.fail()
 
     async def wait(self, *, is_endless: bool = False) -> None:
-        """As `block`; and now and then for ever."""
+        """Like `block`, but sometimes waits forever."""
         if self.calm:
             return
         await anyio.sleep(SECONDS if is_endless and self.is_one_in(20) else self.moment())
@@ -66,7 +66,7 @@ class Pauses:
 
 
 class Erratic(DictStore):
-    """Answers late, or fails; before it has done its work, or after."""
+    """Answers late, or fails, either before it has done its work or after."""
 
     def __init__(self, pauses: Pauses) -> None:
         super().__init__()
@@ -108,7 +108,7 @@ class Erratic(DictStore):
 
 
 class Hooks:
-    """Hooks of both kinds, and what `after` was told of each path."""
+    """Hooks of both kinds, and the events that `after` got for each path."""
 
     def __init__(self, pauses: Pauses, *, after_fails: bool = True) -> None:
         self.pauses, self.after_fails = pauses, after_fails
@@ -130,7 +130,7 @@ class Hooks:
         self._decide()
 
     async def after(self, event: Event) -> None:
-        # It cannot be cancelled, and the call waits for it.
+        # This wait cannot be cancelled, and the call waits for it.
         await self.pauses.wait()
         self._note(event)
 
@@ -166,7 +166,7 @@ def command(name: str, path: str) -> dict[str, Any]:
 
 
 def is_done(name: str, path: str, content: Callable[[str], str | None]) -> bool:
-    """Whether a command has done its work on a file, and not a part of it."""
+    """Returns whether a command has done all of its work on a file. It must not do only a part."""
     found = content(path)
     before = None if name == "create" else OLD
     if name == "rename":
@@ -180,7 +180,7 @@ def is_done(name: str, path: str, content: Callable[[str], str | None]) -> bool:
 
 @dataclass
 class Tally:
-    """What was reported of the calls, and when they were cancelled."""
+    """The reported outcomes of the calls, and the moments of their cancellation."""
 
     reported: dict[str, int] = field(
         default_factory=lambda: {"changed": 0, "unchanged": 0, "unknown": 0}
@@ -195,7 +195,7 @@ class Tally:
         events: list[Event],
         content: Callable[[str], str | None],
     ) -> None:
-        """Compares what a call said, or `after` was told, with what the files hold."""
+        """Compares the outcome of a call, and the event for `after`, with the files' contents."""
         assert len(events) <= 1, (name, path, events)
         told = _outcome(events[0].outcome) if events else "unknown"
         reported = told if said is None else _effect(name, *said)
@@ -224,7 +224,7 @@ def _outcome(outcome: str) -> str:
 
 
 def held(read: Callable[[str], bytes]) -> Callable[[str], str | None]:
-    """What a file holds, of a store."""
+    """Reads the content of a file in a store."""
 
     def content(path: str) -> str | None:
         try:

@@ -1,4 +1,4 @@
-"""Edits of one file, as one of several processes makes them. Each of them imports this module."""
+"""Edits of one file by one of several processes. Each process imports this module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The real servers that tests of stores run against, as `tests/servers` starts them."""
+"""The real servers for tests of stores, started by `tests/servers`."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ NOT_INSTALLED = 3
 def shared(name: str, directory: Path) -> Iterator[str]:
     """The address of a server that many tests use: the run's own, or one started in `directory`.
 
-    What `tests/servers/run` starts is there for all tests of a run, so each test works where no
-    other one does: in a namespace, under a prefix, or with keys of its own.
+    The servers of `tests/servers/run` are shared by all tests of a run, so each test uses its own
+    namespace, prefix or keys.
     """
     of_the_run = os.environ.get("MEMDIR_TEST_SERVERS")
     if of_the_run is None:
@@ -41,7 +41,7 @@ def shared(name: str, directory: Path) -> Iterator[str]:
 
 
 def start(name: str, directory: Path) -> str:
-    """Starts a server and returns its address; where it is not installed the test is left out."""
+    """Starts a server and returns its address. If it is not installed, the test is skipped."""
     started = subprocess.run(
         [SERVERS / name, "start", directory], capture_output=True, text=True, check=False
     )
@@ -56,7 +56,7 @@ def stop(name: str, directory: Path) -> None:
 
 
 def left_out(reason: str) -> None:
-    """Leaves a test out, because a server is missing. In CI that is a failure."""
+    """Skips a test, because a server is missing. In CI that is a failure."""
     if os.environ.get("CI") == "true":
         pytest.fail(reason)
     pytest.skip(reason)

@@ -1,4 +1,4 @@
-"""A store that waits until a test lets it go on, for the tests of `AsyncMemory`."""
+"""A store that waits until a test lets it continue, for the tests of `AsyncMemory`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ on_both = pytest.mark.parametrize("backend", ["asyncio", "trio"])
 
 
 class Slow(DictStore):
-    """A store of one's own that waits for something, and notes the threads that it is called on."""
+    """A store of the application that waits for a gate, and records the threads that call it."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Asynchronous hooks: awaited in the task of the call, on both loops, and holding no thread."""
+"""Asynchronous hooks: awaited in the task of the call, on both loops, without a thread."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ UNCHECKED = (
 )
 APPROVALS = 200
 
-# --- what they may say -------------------------------------------------------------------------
+# --- decisions ---------------------------------------------------------------------------------
 
 
 @on_both
@@ -78,7 +78,7 @@ def test_a_veto_is_an_answer_everywhere(backend: str) -> None:
                 with pytest.raises(ToolError, match="Not create"):
                     await answer
             assert log.outcomes == ["denied"] * 12
-            # It is for the developer, and no command.
+            # `clear` is for the developer, and is not a command.
             assert await memory.clear() == "All memory cleared"
 
     anyio.run(run, backend=backend)
@@ -154,7 +154,7 @@ def test_what_before_is_given_is_the_command_and_cannot_be_changed_in_place() ->
         ):
             with pytest.raises(HookError):
                 await call
-        # Refused before anybody is asked.
+        # The call is refused before the hook is called.
         with pytest.raises(RefusedError, match="must start with /memories"):
             await memory.view("/etc/passwd")
         unusable: Any = object()
@@ -221,7 +221,7 @@ def test_after_is_told_of_every_call_and_its_time(backend: str) -> None:
         first = log.events[0]
         assert (first.command, first.path, first.bytes) == ("create", "/memories/a", 3)
         assert str(first.content).startswith("File created")
-        # It includes what `before` took.
+        # The duration includes the time of `before`.
         assert first.duration >= took[0]
 
     anyio.run(run, backend=backend)
@@ -326,7 +326,7 @@ def test_hooks_are_part_of_the_task(backend: str) -> None:
 @pytest.mark.parametrize("kind", range(4))
 @on_both
 def test_approvals_that_wait_hold_no_thread(backend: str, kind: int) -> None:
-    """Nor do they delay anybody: another memory, or the same one."""
+    """They do not delay other calls either, on another memory or on the same one."""
 
     async def run() -> None:
         person = Person()
@@ -336,7 +336,7 @@ def test_approvals_that_wait_hold_no_thread(backend: str, kind: int) -> None:
                 await person.approve(command)
 
         memory = AsyncMemory("memory:", before=kinds_of(some)[kind])
-        # Those of other tests may not have ended yet.
+        # Threads of other tests may still exist.
         threads_before = pool_threads.count()
         async with anyio.create_task_group() as tasks:
             for number in range(APPROVALS):
@@ -352,7 +352,7 @@ def test_approvals_that_wait_hold_no_thread(backend: str, kind: int) -> None:
                         await memory.delete("/memories/none")
             assert (await memory.stats()).files == 0
             if kind < 3:
-                # Nothing that waits has ever been on a thread. A plain function was called there.
+                # A hook that waits never used a thread. Plain functions were called on one.
                 assert pool_threads.count() - threads_before < 8
             person.says.set()
         assert (await memory.stats()).files == APPROVALS
@@ -370,7 +370,7 @@ def test_a_hook_may_use_its_own_memory(backend: str) -> None:
     async def before(command: Mapping[str, Any]) -> None:
         log.append(str(await memory.view("/memories")))
         if command["command"] == "delete":
-            # Also in tasks of its own, and in sessions of the same memory.
+            # The hook also runs commands in tasks of its own, and in sessions of the same memory.
             async with anyio.create_task_group() as tasks:
                 archive = memory.acting_as("hook").rename
                 tasks.start_soon(archive, command["path"], "/memories/archived")
@@ -411,7 +411,7 @@ def test_hooks_of_two_memories_may_watch_each_other(backend: str) -> None:
         await one.view("/memories")
         assert asked == ["one", "two"]
         asked.clear()
-        # The mark is gone when the hook has ended.
+        # The mark is removed when the hook has ended.
         await two.view("/memories")
         assert asked == ["two", "one"]
 
@@ -451,7 +451,7 @@ def test_a_tool_whose_methods_are_overridden(backend: str) -> None:
         tool = Mine(memory)
         with pytest.raises(ToolError, match=r"^Not rename\.$"):
             await tool.call({"command": "delete", "path": "/memories/a"})
-        # Refused before the method is called, and told.
+        # The call is refused before the method is called, and `after` gets the event.
         with pytest.raises(ToolError, match="Missing `path` parameter"):
             await tool.call({"command": "delete"})
         assert log.outcomes == ["denied", "refused"]
@@ -534,7 +534,7 @@ def test_an_awaitable_that_is_not_awaited_allows_nothing(caplog: pytest.LogCaptu
         assert inspect.getcoroutinestate(coroutines[1]) == inspect.CORO_CLOSED
         coroutines.clear()
         gc.collect()
-    # Nor does Python say that one was never awaited.
+    # Python does not warn that a coroutine was never awaited either.
     assert warned == []
 
 

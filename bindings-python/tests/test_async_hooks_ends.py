@@ -1,4 +1,4 @@
-"""Asynchronous hooks where something ends while they wait: a task, a memory, a loop."""
+"""Asynchronous hooks that wait while something ends: a task, a memory, a loop."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_cancellation_comes_to_the_caller() -> None:
 def test_a_second_cancellation_ends_what_the_first_one_waits_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Also where nothing has imported AnyIO, whose scopes shield."""
+    """It also works if AnyIO, whose scopes shield, was never imported."""
 
     async def run(hook: str) -> None:
         waits: list[str] = []
@@ -140,7 +140,7 @@ def test_after_gets_the_cancellation_while_it_waits(backend: str) -> None:
             tasks.start_soon(memory.create, "/memories/a", "x")
             await person.is_asked()
             tasks.cancel_scope.cancel()
-        # It is told once.
+        # `after` gets one event.
         assert len(person.asked) == len(person.given_up) == 1
         assert isinstance(person.given_up[0], anyio.get_cancelled_exc_class())
         assert await memory.exists("/memories/a")
@@ -150,7 +150,7 @@ def test_after_gets_the_cancellation_while_it_waits(backend: str) -> None:
 
 @on_both
 def test_calls_that_wait_for_a_thread_when_they_are_cancelled(backend: str) -> None:
-    """All threads are taken, so `before` has allowed what has not begun."""
+    """All threads are busy, so `before` has allowed calls that have not begun."""
     store = Slow()
 
     async def run() -> None:
@@ -165,7 +165,7 @@ def test_calls_that_wait_for_a_thread_when_they_are_cancelled(backend: str) -> N
                     late.start_soon(memory.create, "/memories/late", "x")
                 await anyio.sleep(0.01)
                 late.cancel_scope.cancel()
-            # They need not wait for a thread either.
+            # They do not wait for a thread either.
             assert log.outcomes == ["cancelled"] * 10
             store.gate.set()
         assert "/memories/late" not in store.tree
@@ -189,7 +189,7 @@ def test_an_abandoned_task() -> None:
 
     async def run() -> None:
         call = memory.create("/memories/a", "x")
-        # One step of it, as a loop would do.
+        # Run one step, as a loop would do.
         call.send(None)
         call.close()
 
@@ -200,7 +200,7 @@ def test_an_abandoned_task() -> None:
 
 
 def test_a_loop_that_ends_while_hooks_wait() -> None:
-    """`asyncio.run` cancels what is left, and leaves no task behind."""
+    """`asyncio.run` cancels the remaining tasks, and leaves none behind."""
     log = Log()
 
     async def run() -> None:

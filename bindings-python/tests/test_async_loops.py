@@ -1,4 +1,4 @@
-"""`AsyncMemory` where something ends: calls, tasks, loops, memories, processes."""
+"""`AsyncMemory` when something ends: calls, tasks, loops, memories, processes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_many_loops_in_many_threads() -> None:
     assert str(asyncio.run(memory.view("/memories"))).count("\n") == 8 * 4 * 20 + 1
 
 
-# --- what goes wrong ---------------------------------------------------------------------------
+# --- errors ------------------------------------------------------------------------------------
 
 
 class Broken(DictStore):
@@ -142,12 +142,12 @@ def test_a_loop_that_is_closed_while_calls_run() -> None:
         await memory.aclose()
 
     asyncio.run(later())
-    # The first had begun, and was carried through.
+    # The first one had begun, so it ran to its end.
     assert set(store.tree) == {"/memories", "/memories/a", "/memories/b"}
 
 
 def test_a_loop_that_is_given_up_while_calls_run() -> None:
-    """Whoever closes a loop under its tasks gets no answers, and nothing breaks."""
+    """Closing a loop under its tasks loses the answers, but breaks nothing."""
     store = Slow()
     memory = AsyncMemory(store)
     loop = asyncio.new_event_loop()
@@ -158,7 +158,7 @@ def test_a_loop_that_is_given_up_while_calls_run() -> None:
     store.gate.set()
     asyncio.run(memory.aclose())
     assert "/memories/a" in store.tree
-    # It is pending, which the loop would complain about.
+    # The task is pending, and the loop would complain about it.
     task._log_destroy_pending = False  # type: ignore[attr-defined]
     with pytest.raises(GeneratorExit):
         coroutine.throw(GeneratorExit)
@@ -187,7 +187,7 @@ def test_a_cancelled_call_stops_before_it_begins_or_is_carried_through(backend: 
         await memory.aclose()
 
     anyio.run(run, backend=backend)
-    # Those that the store had, and none of those that waited for a thread.
+    # Only the calls in the store were executed, and none that waited for a thread.
     assert len(store.tree) == 1 + pool_threads.MOST
 
 

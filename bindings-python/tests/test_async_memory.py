@@ -39,7 +39,7 @@ def test_it_has_every_public_method_of_memory() -> None:
         if not callable(member):
             assert isinstance(ours, property), name
             continue
-        # What does not use the store needs no `await`.
+        # Methods that do not use the store need no `await`.
         at_once = name.startswith(("tool_", "forget_", "acting_", "watch"))
         assert inspect.iscoroutinefunction(ours) is not at_once, name
         assert arguments(member) == arguments(ours), name
@@ -125,7 +125,7 @@ def test_what_is_wrong_with_an_address_or_an_argument(backend: str, tmp_path: Pa
 
 @pytest.fixture
 def used(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """One entry for each call that a thread is used for."""
+    """One entry for each call that uses a thread."""
     calls: list[object] = []
     submit = _memdir.submit
 
@@ -167,7 +167,7 @@ def test_a_cached_file_of_a_directory_uses_no_thread(
     async def run() -> None:
         memory = AsyncMemory(tmp_path)
         await memory.create("/memories/a/b.md", "one")
-        # Asks what file system it is.
+        # This call checks the type of the file system.
         await memory.view("/memories/a/b.md")
         used.clear()
         shown = await memory.view("/memories/a/b.md")
@@ -177,7 +177,7 @@ def test_a_cached_file_of_a_directory_uses_no_thread(
         (tmp_path / "memories" / "a" / "b.md").write_text("two")
         assert "two" in str(await memory.view("/memories/a/b.md"))
         assert used == []
-        # These are answered by the ordinary way.
+        # These are answered in the ordinary way.
         (tmp_path / "memories" / "link.md").symlink_to("a/b.md")
         os.mkfifo(tmp_path / "memories" / "fifo")
         ordinary = Memory(tmp_path)
@@ -274,7 +274,7 @@ def test_a_thousand_calls_on_a_slow_store_use_few_threads(backend: str) -> None:
 
 @on_both
 def test_a_store_may_wait_for_another_memory(backend: str) -> None:
-    """Its threads are not those that it waits for."""
+    """Its threads are not the ones for which it waits."""
     inner = AsyncMemory("memory:")
 
     class Outer(DictStore):

@@ -1,4 +1,4 @@
-"""Calls that are cancelled before they begin to write do not happen, and do not block others."""
+"""A call that is cancelled before it begins to write changes nothing and blocks no other call."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def insert(text: object) -> dict[str, Any]:
 
 
 class Held(DictStore):
-    """A store of one's own whose writers wait for as long as somebody else keeps it locked."""
+    """A store of the application whose writers wait as long as another writer holds its lock."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ class Held(DictStore):
 
 @contextmanager
 def locked(directory: Path) -> Iterator[None]:
-    """What another process does that writes to the directory."""
+    """Holds the lock of another process that writes to the directory."""
     root = os.open(directory / "memories", os.O_RDONLY)
     fcntl.flock(root, fcntl.LOCK_EX)
     try:
@@ -72,7 +72,7 @@ def locked(directory: Path) -> Iterator[None]:
 def test_edits_that_were_given_up_behind_a_lock_are_not_applied(
     backend: str, tmp_path: Path
 ) -> None:
-    """Of a hundred, some wait for the lock, and the others for a thread."""
+    """Of a hundred calls, some wait for the lock, and the others for a thread."""
     Memory(tmp_path).create("/memories/log", "")
     tool = AsyncMemoryTool(tmp_path, lock_timeout=None)
 
@@ -157,7 +157,7 @@ def test_views_are_shown_while_any_number_of_writers_wait(backend: str) -> None:
                 assert pool_threads.count() - before <= 2 * pool_threads.MOST
 
     anyio.run(run, backend=backend)
-    # Those that were not given up are all carried out.
+    # All calls that were not cancelled are executed.
     lines = (store.tree["/memories/log"] or b"").decode().split()
     assert sorted(map(int, lines)) == list(range(200))
 
@@ -174,7 +174,7 @@ def test_writers_that_were_given_up_leave_no_threads_behind(backend: str) -> Non
             for _ in range(200):
                 with anyio.move_on_after(0.001):
                     await tool.call(insert("given up"))
-            # Each is still held by the store; the rest waited for one of them.
+            # The store still blocks each thread; the other calls waited for one of them.
             assert pool_threads.count() - before <= 2 * pool_threads.MOST
         await tool.call(insert("kept"))
 
@@ -197,14 +197,14 @@ def test_ctrl_c_while_waiting_for_a_lock_changes_nothing(way: str, tmp_path: Pat
     def interrupt() -> None:
         with locked(tmp_path):
             held.set()
-            # By then the call waits for the lock.
+            # Now the call waits for the lock.
             time.sleep(0.3)
             os.kill(os.getpid(), signal.SIGINT)
             ended.wait(SECONDS)
 
     held = threading.Event()
     thread = threading.Thread(target=interrupt)
-    # A shell that starts tests in the background has them ignore this signal.
+    # A shell that starts tests in the background makes them ignore this signal.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         thread.start()
@@ -244,7 +244,7 @@ def test_where_no_thread_can_be_had_the_store_is_out_of_reach(
             assert isinstance(raised.value.__cause__, StoreError)
             assert isinstance(raised.value.__cause__.__cause__, RuntimeError)
             assert "can't start new thread" in str(raised.value.__cause__)
-        # An error of the input is reported all the same.
+        # An error of the input is still reported.
         with pytest.raises(ToolError, match="Missing `path` parameter"):
             await tool.call({"command": "view"})
         with pytest.raises(StoreError, match="can't start new thread"):

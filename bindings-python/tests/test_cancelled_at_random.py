@@ -1,7 +1,7 @@
 """Calls that are cancelled at random moments, while stores and hooks wait.
 
-What a call says, or `after` is told, agrees with the files and the history. Nothing hangs, and
-nothing is left: `make cancellations` makes 10,000 calls on each event loop.
+The result of a call, and the event for `after`, agree with the files and the history. Nothing
+hangs, and nothing is left behind. `make cancellations` makes 10,000 calls on each event loop.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def test_calls_that_are_cancelled_at_random_moments(
     pauses = Pauses(random.Random(SEED))
     tally = Tally()
     for number in range(EFFORT):
-        # A store of its own: what is asked of a history takes longer the longer it is.
+        # Each round gets its own store, because queries take longer the longer a history is.
         store = store_of(kind, pauses, tmp_path / str(number))
         batch = Batch(store, pauses, tally, history=history, is_asyncio=backend == "asyncio")
         anyio.run(batch.run, backend=backend)
@@ -62,7 +62,7 @@ def test_calls_that_are_cancelled_at_random_moments(
 
 
 class Batch:
-    """Calls of several memories on one store, many of them at once."""
+    """Concurrent calls of several memories on one store."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class Batch:
                 for at, (name, path) in enumerate(calls):
                     memory = memories[at // len(COMMANDS) % len(memories)]
                     tasks.start_soon(self.cancelled, call, name, path, memory)
-                # By then all are cancelled, and wait at most for the store and for `after`.
+                # Now all are cancelled, and wait at most for the store and for `after`.
                 await anyio.sleep(0.06)
                 pauses.gate.set()
             for memory in memories:
@@ -123,7 +123,7 @@ class Batch:
             await call(*given)
 
     def compare(self) -> None:
-        """The store is whole, and the newest version of each file is what it holds."""
+        """Checks that the store is intact, and that each file holds its newest version."""
         assert not check(self.store).problems
         fresh = Memory(self.store, **self.options)
         there = {entry.path for entry in fresh.list()}
@@ -137,7 +137,7 @@ class Batch:
 
 
 class Interrupted(BaseException):
-    """What the handler of the signal raises."""
+    """The exception of the signal's handler."""
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no timer of signals")
@@ -148,7 +148,7 @@ def test_calls_that_a_signal_interrupts_at_random_moments(
 ) -> None:
     print(f"MEMDIR_SEED={SEED}")
     pauses = Pauses(random.Random(SEED))
-    # A store that waits for ever is not interrupted by itself.
+    # A store that waits forever would block this test.
     pauses.gate.set()
     tally = Tally()
     for number in range(EFFORT):
@@ -159,7 +159,7 @@ def test_calls_that_a_signal_interrupts_at_random_moments(
 
 
 def interrupt_calls(store: Store, pauses: Pauses, tally: Tally, *, history: bool) -> None:
-    # A failure of `after` whose log is interrupted is reported as one that cannot be raised.
+    # If the log of a failed `after` is interrupted, the failure is reported as unraisable.
     hooks = Hooks(pauses, after_fails=False)
     plain = Memory(store, history=history)
     memories = [plain, Memory(store, history=history, **hooks.kinds()[2])]

@@ -1,4 +1,4 @@
-"""`check`: whether a store is as it should be."""
+"""`check`: verifies a store."""
 
 from __future__ import annotations
 

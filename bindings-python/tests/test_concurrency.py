@@ -1,4 +1,4 @@
-"""Threads, processes and forks on one memory: nothing is lost, and nobody waits for ever."""
+"""Threads, processes and forks on one memory: nothing is lost, and no call waits forever."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FORKS = 5 * EFFORT
 
 @pytest.fixture(params=["local", "sqlite", "postgres"])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A memory that several processes may use."""
+    """The address of a memory that several processes may use."""
     return address_of(request.param, request, tmp_path)
 
 
@@ -37,7 +37,7 @@ def address_of(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> str
     return str(tmp_path) if kind == "local" else f"sqlite:{tmp_path}/agent.db"
 
 
-# A process that is forked inherits what its parent opened, which is another thing in each store.
+# A forked process inherits the resources of its parent, which differ in each store.
 @pytest.mark.parametrize(
     ("method", "kind"),
     [
@@ -111,7 +111,7 @@ def test_of_many_creations_of_one_path_exactly_one_succeeds(tmp_path: Path) -> N
 
 
 def test_other_threads_run_while_a_store_waits(tmp_path: Path) -> None:
-    """A directory that another process has locked: the command waits, the interpreter does not."""
+    """If another process has locked the directory, the command waits, and the interpreter runs."""
     fcntl = pytest.importorskip("fcntl")
     memory = Memory(tmp_path)
     memory.create("/memories/a", "")
@@ -126,7 +126,7 @@ def test_other_threads_run_while_a_store_waits(tmp_path: Path) -> None:
     waiting = threading.Thread(target=insert)
     waiting.start()
     try:
-        # This thread goes on, and even reads; had the writer kept the interpreter, it could not.
+        # This thread continues, and even reads. It could not if the writer kept the interpreter.
         for _ in range(1000):
             assert memory.view("/memories/a")
         assert not done.is_set()
@@ -157,7 +157,7 @@ def test_a_slow_python_store_holds_up_nobody_else() -> None:
 
 
 def test_a_forked_child_uses_what_its_parent_opened(address: str) -> None:
-    """While other threads of the parent are in the middle of commands."""
+    """The fork happens while other threads of the parent are in the middle of commands."""
     stores: list[Store] = [open_store(address), DictStore(), open_store("memory:")]
     memories = [Memory(store) for store in stores]
     tool, async_tool = MemoryTool(address), AsyncMemoryTool(address)
@@ -177,7 +177,7 @@ def test_a_forked_child_uses_what_its_parent_opened(address: str) -> None:
         for _ in range(FORKS):
             child = os.fork()
             if child == 0:
-                # No exception may leave this block: two test runs would go on from here.
+                # No exception may leave this block, or two test runs would continue from here.
                 code = 1
                 try:
                     signal.alarm(SECONDS)

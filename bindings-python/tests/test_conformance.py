@@ -1,6 +1,6 @@
 """Every conformance case, through each interface of the package and on a store written in Python.
 
-The runners in Rust run the cases on memdir's other stores; `test_every_store.py` uses each of those
+The runners in Rust run the cases on memdir's other stores. `test_every_store.py` uses each of those
 once from Python.
 """
 
@@ -37,7 +37,7 @@ DOCUMENTED = [case for case in CASES if case.file == "documentation"]
 
 @pytest.fixture(scope="module")
 def counts() -> Iterator[Counter[tuple[str, str]]]:
-    """How many cases and steps each runner ran; written down at the end."""
+    """The number of cases and steps of each runner, written to a file at the end."""
     counter: Counter[tuple[str, str]] = Counter()
     yield counter
     directory = cases.PROJECT / "target" / "conformance"
@@ -50,14 +50,14 @@ def counts() -> Iterator[Counter[tuple[str, str]]]:
 
 @pytest.fixture(scope="module")
 def directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """New directories, cheaper than `tmp_path`."""
+    """New directories, which cost less than `tmp_path`."""
     above = tmp_path_factory.mktemp("cases")
     return (above / str(number) for number in itertools.count())
 
 
 @pytest.fixture(scope="module")
 def run() -> Iterator[Run]:
-    """Runs a coroutine to its end, each on the same event loop."""
+    """Runs a coroutine to its end, always on the same event loop."""
     loop = asyncio.new_event_loop()
     yield loop.run_until_complete
     loop.close()
@@ -69,12 +69,12 @@ def count(counts: Counter[tuple[str, str]], runner: str, steps: int) -> None:
 
 
 def relaxed(case: cases.Case) -> dict[str, Any]:
-    """The case's options; unless it is about durability, nothing waits for the disk."""
+    """The case's options. Unless the case concerns durability, nothing waits for the disk."""
     return {"durability": "relaxed", **case.options}
 
 
 def called(tool: MemoryTool) -> Callable[[Any], tuple[Any, bool]]:
-    """What the tool answers, and whether it is an error."""
+    """Returns the tool's answer, and whether it is an error."""
 
     def execute(given: Any) -> tuple[Any, bool]:
         try:
@@ -86,12 +86,12 @@ def called(tool: MemoryTool) -> Callable[[Any], tuple[Any, bool]]:
 
 
 def executed(memory: Memory) -> Callable[[Any], tuple[Any, bool]]:
-    """What the memory answers, and whether it is an error."""
+    """Returns the memory's answer, and whether it is an error."""
     return lambda given: memory.execute(as_input(given))
 
 
 def as_input(given: Any) -> Any:
-    """The input as `execute` takes it, to which a bare text is JSON."""
+    """The input for `execute`, which parses a plain text as JSON."""
     return json.dumps(given) if isinstance(given, str) else given
 
 
@@ -192,7 +192,7 @@ def test_redis_example(case: cases.Case, redis_server: str) -> None:
 
 @pytest.mark.parametrize("case", DOCUMENTED, ids=str)
 def test_history_in_a_directory(case: cases.Case, directories: Iterator[Path]) -> None:
-    """With a history the model sees the same."""
+    """With a history the replies are the same."""
     place = next(directories)
     tool = MemoryTool(place, **relaxed(case), history=True)
     store = open_store(place, durability="relaxed")
@@ -200,7 +200,7 @@ def test_history_in_a_directory(case: cases.Case, directories: Iterator[Path]) -
 
 
 class WithoutHistory(DictStore):
-    """The same files as another store's, without those of its history."""
+    """The files of another store, without the files of its history."""
 
     def __init__(self, store: DictStore) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Encrypted stores, from Python: keys, what is refused, a changed key, a store of one's own."""
+"""Encrypted stores in Python: keys, refusals, a changed key, a store of the application."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_files_are_encrypted_and_names_if_asked_for(tmp_path: Path) -> None:
         assert (b"a map" in seen) is not encrypt_names
         assert tool.base_path is None
         assert tool.memory_root is None
-        # Whether names are encrypted was decided when it was made.
+        # The creation of the store decided whether names are encrypted.
         assert SECRET in Memory(str(directory), encryption_key=KEY).view("/memories/a map.md")
 
 

@@ -1,6 +1,6 @@
-"""Each kind of store once from Python: opened, used, opened again, and out of reach.
+"""Each kind of store once from Python: opened, used, opened again, and unreachable.
 
-That each store answers every command exactly is checked in Rust, by the conformance cases.
+The conformance cases in Rust check that each store answers every command exactly.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ EXISTS = "Error: File /memories/a/b.md already exists"
     params=["directory", "sqlite", "encrypted", "mounts", "postgres", "s3", "redis example"]
 )
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
-    """The arguments that open a memory: the store, and options that go with it."""
+    """The arguments that open a memory: the store, and its options."""
     match request.param:
         case "directory":
             return {"store": str(tmp_path)}
@@ -89,7 +89,7 @@ def test_every_command_is_executed_and_stays_with_await(place: dict[str, Any]) -
 
 @pytest.fixture(params=["directory", "sqlite", "encrypted", "mounts", "postgres", "s3"])
 def wrong(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[dict[str, Any], type[Exception]]:
-    """The arguments that open no memory, and the error that tells so."""
+    """Arguments that open no memory, and the expected error."""
     (tmp_path / "file").write_text("")
     match request.param:
         case "directory":

@@ -1,4 +1,4 @@
-"""The end of the interpreter, while daemon threads are still at work."""
+"""The shutdown of the interpreter, while daemon threads still run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 
-# The interpreter takes a while to end, and a thread that comes back into Python then is torn out.
+# The interpreter takes a while to end. A thread that returns to Python then is unwound.
 SLOW_END = """
 import sys, time
 class Slow:
@@ -159,7 +159,7 @@ LAST_WORDS = {
 
 @pytest.fixture(scope="module")
 def running(request: pytest.FixtureRequest) -> Iterator[dict[str, Future[Ended]]]:
-    """The programs of the chosen tests, several at a time, because they sleep most of the time."""
+    """The processes of the chosen tests, several at a time, because they mostly sleep."""
 
     def run(name: str) -> Ended:
         return subprocess.run(
@@ -211,7 +211,7 @@ print("ended", flush=True)
 
 @pytest.mark.parametrize("order", ["alone", "after"])
 def test_a_subinterpreter_is_refused(order: str) -> None:
-    """Also where the main interpreter has imported it."""
+    """It is refused even if the main interpreter has imported it."""
     ran = subprocess.run(
         [sys.executable, "-c", SUBINTERPRETER, order],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""What one's own code does with files, and the tool for hosts that do not know Anthropic's."""
+"""Operations on files for the developer's code, and the tool for hosts other than Anthropic's."""
 
 import pytest
 from anthropic.types.beta import BetaToolUseBlock
@@ -52,7 +52,7 @@ def test_whole_images_are_recognised() -> None:
     png = b"\x89PNG\r\n\x1a\n" + b"\0\0\0\x0dIHDR" + size + b"\x08\2\0\0\0" + b"sum."
     whole = png + b"\0\0\0\0IENDsum."
     assert image_type(whole) == "image/png"
-    # What is cut off is none, whatever it begins with.
+    # A truncated image is not an image, whatever its first bytes are.
     assert image_type(png) is None
     assert image_type(b"# notes\n") is None
     assert image_type(b"") is None
@@ -159,7 +159,7 @@ def test_a_whole_tool_use_block_is_understood(memory: Memory) -> None:
     assert not expected.is_error
     assert memory.execute(block) == expected
     assert memory.execute(BetaToolUseBlock.model_validate(block)) == expected
-    # A command that has such a field is a command; what has no input is none.
+    # A command with such a field is still a command. A block without an input is not a block.
     assert memory.execute({**command, "type": "tool_use", "input": {}}) == expected
     assert memory.execute({"type": "tool_use", "input": "x"}).is_error
 

@@ -47,12 +47,12 @@ NOBODY = "01990a3c-7c00-7123-8456-789abc000001"
 
 
 class Six(Store):
-    """A store with the six methods that it must have, and none more."""
+    """A store with only the six required methods."""
 
     def __init__(self) -> None:
         self.files = DictStore()
         self.failure: BaseException | None = None
-        # How many writes go well before the failure.
+        # The number of writes that succeed before the failure.
         self.writes = 0
 
     def read(self, path: str) -> bytes:
@@ -84,7 +84,7 @@ class Six(Store):
 
 
 def opener(kind: str, tmp_path: Path) -> Open:
-    """A function that opens a memory with history; all that it opens have the same store."""
+    """Returns a function that opens a memory with history, always on the same store."""
     places: dict[str, tuple[Any, dict[str, Any]]] = {
         "directory": (tmp_path, {"durability": "relaxed"}),
         "sqlite": (f"sqlite:{tmp_path}/agent.db", {}),
@@ -126,7 +126,7 @@ def told(versions: Iterable[Version]) -> list[str]:
 
 
 def now() -> datetime:
-    """A time between what was before and what comes."""
+    """A time between the previous and the next change."""
     time.sleep(0.001)
     moment = datetime.now(timezone.utc)
     time.sleep(0.001)
@@ -140,7 +140,7 @@ def refused(kind: str, work: Callable[[], object]) -> HistoryError:
     return raised.value
 
 
-# --- what happened ------------------------------------------------------------------------------
+# --- queries ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["directory", "sqlite", "memory", "encrypted", "own"])
@@ -184,7 +184,7 @@ def test_every_command_makes_a_version_with_its_content(kind: str, tmp_path: Pat
     memory.delete("/memories/b")
     assert told(memory.history(limit=1)) == ["deleted b/c.md"]
     assert memory.history(limit=1)[0].actor is None
-    # All of it is there for a memory that is opened later.
+    # A memory that is opened later has the whole history.
     assert [version.id for version in memory.history()[1:]] == [version.id for version in versions]
 
 
@@ -196,7 +196,7 @@ def test_values_are_compared_and_shown(memory: Memory) -> None:
     assert len({version, again}) == 1
     assert repr(version).startswith(f"Version(id='{version.id}', change='{version.change}', ")
     memory.write("/memories/a", "two")
-    # It is not the newest any more.
+    # It is no longer the newest version.
     assert memory.history()[-1] != version
     undone = memory.undo(memory.history()[0].change)
     [file] = undone.files
@@ -246,7 +246,7 @@ def test_a_query_selects_versions_and_pages_through_them(memory: Memory) -> None
     assert memory.history(limit=0) == []
 
 
-# --- taking it back -----------------------------------------------------------------------------
+# --- restoring and undoing ----------------------------------------------------------------------
 
 
 def test_a_deleted_directory_is_brought_back(memory: Memory) -> None:
@@ -277,7 +277,7 @@ def test_an_earlier_version_replaces_a_later_one_only_if_it_may(memory: Memory) 
     restored = memory.restore(first, overwrite=True)
     assert restored.change is not None
     assert memory.read("/memories/a") == "one"
-    # There is nothing left to do.
+    # Nothing is left to do.
     assert memory.restore(first) == memory.restore(first, overwrite=True)
     assert memory.restore(first).change is None
 
@@ -290,7 +290,7 @@ def test_a_change_is_undone_unless_another_stands_on_it(memory: Memory) -> None:
     would = memory.undo(second.change, dry_run=True)
     assert would.change is None
     assert memory.read("/memories/a") == "two"
-    # A version stands for the change that made it.
+    # The id of a version stands for the change that made it.
     done = memory.undo(second.id)
     assert done.files == would.files
     assert memory.read("/memories/a") == "one"
@@ -375,12 +375,12 @@ def test_everything_becomes_what_it_was_at_a_time(memory: Memory) -> None:
     texts = {entry.path: entry.size for entry in memory.list(depth=None) if not entry.is_directory}
     assert texts == {"/memories/a": 3, "/memories/d/b": 1}
     assert memory.read("/memories/a") == "one"
-    # In another zone it is the same time.
+    # The same time in another time zone.
     memory.write("/memories/new", "again")
     there = then.astimezone(timezone(timedelta(hours=9)))
     assert memory.restore_all(there).change is not None
     assert not memory.exists("/memories/new")
-    # The time of a version is one at which it is there.
+    # The time of a version includes the version.
     memory.restore_all(created.time)
     assert memory.read("/memories/a") == "one"
     assert not memory.exists("/memories/d/b")
@@ -418,7 +418,7 @@ def test_the_history_is_trimmed(reopen: Open) -> None:
     assert memory.trim_history() == 0
     error = refused("trimmed", lambda: memory.restore_all(begun))
     assert error.paths == ["/memories/a"]
-    # Nothing is removed where nothing is too old.
+    # If nothing is too old, nothing is removed.
     assert reopen(history_max_age=None).trim_history() == 0
 
 
@@ -460,7 +460,7 @@ def test_erase_removes_the_files_and_the_history(reopen: Open) -> None:
     assert (counted.files, counted.bytes, counted.versions) == (1, 6, 4)
     assert counted.history_bytes > 100
     assert repr(counted).startswith("Erased(files=1, bytes=6, versions=4, history_bytes=")
-    # Without the option, too.
+    # It also works without the option.
     assert reopen(history=False).erase() == counted
     assert memory.history() == []
     assert not memory.exists("/memories/b")
@@ -472,11 +472,11 @@ def test_erase_removes_the_files_and_the_history(reopen: Open) -> None:
         memory.erase(dry_run="no")  # type: ignore[arg-type]
 
 
-# --- what goes wrong ----------------------------------------------------------------------------
+# --- errors -------------------------------------------------------------------------------------
 
 
 def every_method(memory: Memory, id: str) -> list[Callable[[], object]]:
-    """All that take an id."""
+    """All methods that take an id."""
     return [
         lambda: memory.read_version(id),
         lambda: memory.diff(id),
@@ -550,7 +550,7 @@ def test_a_store_of_ones_own_fails() -> None:
         memory.restore(deletion)
     assert raised.value.__cause__ is store.failure
 
-    # After the first file: what is there is a change of its own, and is taken back.
+    # The failure comes after the first file. That part is a change of its own, and is undone.
     store.writes = 3
     error = refused("partly", lambda: memory.restore(deletion))
     assert error.__cause__ is store.failure
@@ -560,7 +560,7 @@ def test_a_store_of_ones_own_fails() -> None:
     memory.undo(memory.history(limit=1)[0].change)
     assert not memory.exists("/memories/d/a")
 
-    # What is no error of the store's is passed on as it is.
+    # An exception that is not an error of the store is raised unchanged.
     store.failure = KeyboardInterrupt()
     for store.writes in (0, 3):
         with pytest.raises(KeyboardInterrupt):
@@ -584,7 +584,7 @@ def test_a_memory_acts_as_its_option_says_until_another_is_given(reopen: Open) -
         "the option",
     ]
     assert repr(other) == repr(memory)
-    # Each is closed by itself.
+    # Each of them is closed separately.
     memory.close()
     assert other.read("/memories/a") == "four"
     with pytest.raises(ValueError, match="is closed"):
@@ -610,7 +610,7 @@ def test_an_event_has_the_change_and_actors_share_hooks(reopen: Open) -> None:
 
 
 class Owner:
-    """Something that a hook belongs to, and that has the memory."""
+    """An object that has a hook and the memory."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -628,7 +628,7 @@ def test_a_hook_stays_as_long_as_an_actor_and_is_then_collected() -> None:
     del owner
     for _ in range(3):
         gc.collect()
-    # The only way to the hook is through the actor.
+    # Only the actor refers to the hook.
     acting.create("/memories/a", "one")
     found = gone()
     assert found is not None
@@ -675,7 +675,7 @@ def test_every_method_with_await(backend: str, tmp_path: Path) -> None:
                 await memory.undo()
             await acting.undo(since=begun)
             assert not await memory.exists("/memories/a")
-            # It is closed by itself.
+            # It is closed separately.
             await acting.aclose()
             assert await memory.history(limit=1, actor="me")
 
@@ -723,7 +723,7 @@ def test_a_tool_acts_as_its_memory_or_its_option_says() -> None:
     assert [version.actor for version in memory.history()] == [
         f"session {number}" for number in (4, 3, 2, 1)
     ]
-    # Nobody but this program may say who acts.
+    # Only this process decides who acts.
     with pytest.raises(TypeError, match="has its options already: actor"):
         MemoryTool(memory, actor="session 5")
     answered = MemoryTool(memory).call(CREATE | {"path": "/memories/c", "actor": "somebody"})

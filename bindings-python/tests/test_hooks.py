@@ -1,4 +1,4 @@
-"""Hooks in Python: what they may say, and where their exceptions go."""
+"""Hooks in Python: their decisions, and their exceptions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ UNCHECKED = (
 
 
 def text(memory: Memory, path: str) -> str:
-    """What a view of something that is no image shows."""
+    """The text of a view that is not an image."""
     shown = memory.view(path)
     assert isinstance(shown, str)
     return shown
@@ -76,7 +76,7 @@ def test_a_veto_is_an_answer_everywhere() -> None:
         MemoryTool("memory:", before=forbid).call(CREATE)
     with pytest.raises(ToolError, match="Not create"):
         asyncio.run(AsyncMemoryTool("memory:", before=forbid).call(CREATE))
-    # It is for the developer, and no command.
+    # `clear` is for the developer, and is not a command.
     assert memory.clear() == "All memory cleared"
 
 
@@ -174,12 +174,12 @@ def test_an_interruption_passes_as_itself(hook: str) -> None:
         lambda: asyncio.run(AsyncMemoryTool("memory:", **options).call(CREATE)),
     ]
     if hook == "after":
-        # A number that a command cannot hold is refused before `before` is asked.
+        # A number that a command cannot hold is refused before `before` is called.
         calls.append(lambda: memory.insert("/memories/b", 10**30, ""))
     for call in calls:
         with pytest.raises(KeyboardInterrupt):
             call()
-    # It is told once.
+    # `after` gets one event.
     Memory("memory:").view("/memories")
 
 
@@ -282,7 +282,7 @@ def test_a_hook_with_a_parameter_call_learns_who_acts_and_what_would_change() ->
     block = {"type": "tool_use", "id": "toolu_1", "name": "memory", "input": CREATE}
     assert not ann.execute(block).is_error
     assert seen == [("ann", "toolu_1", "--- /dev/null\n+++ /memories/a\n@@ -0,0 +1 @@\n+one\n")]
-    # An approval holds for what was shown.
+    # An approval applies only to the diff that was shown.
     meanwhile.append(lambda: memory.write("/memories/a", "two\n"))
     assert ann.execute({"command": "delete", "path": "/memories/a"}).kind == "changed"
     meanwhile.clear()

@@ -75,11 +75,11 @@ def test_input_that_nobody_should_send_is_answered(row: dict[str, Any]) -> None:
     given = put(row["json"])
     inputs = [given]
     with suppress(ValueError, RecursionError):
-        # What Python's own reader makes of it, which takes more than JSON is.
+        # The result of Python's own parser, which accepts more than JSON.
         inputs.append(json.loads(given))
     for each in inputs:
         reply = memory.execute(each)
-        # The last of two fields of one name counts to Python, too.
+        # If a field occurs twice, Python also uses the last one.
         assert reply.is_error, each
         assert 0 < len(str(reply.content)) < 50_000
         assert reply.cause is None

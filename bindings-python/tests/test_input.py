@@ -1,4 +1,4 @@
-"""Input of any shape is a clear sentence with `is_error`, and changes nothing."""
+"""Input of any shape gets a clear sentence with `is_error`, and changes nothing."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_a_dict_is_not_asked_to_make_up_fields() -> None:
 
 
 def malformed() -> Iterator[tuple[Any, str]]:
-    """Input, and what the sentence says of it."""
+    """Input, and the expected words of its sentence."""
     for nothing, words in (
         (None, "null"),
         (True, "true"),
@@ -188,7 +188,7 @@ def malformed() -> Iterator[tuple[Any, str]]:
     yield {"command": "x" * 10_000_000}, "`command`"
 
 
-# Not parametrized: the test runner itself stumbles over such objects.
+# Not parametrized, because the test runner itself fails with such objects.
 def test_malformed_input_is_a_sentence(tool: MemoryTool, tmp_path: Path) -> None:
     before = cases.tree_in(open_store(tmp_path))
     memory = Memory(tmp_path)

@@ -1,4 +1,4 @@
-"""A key in a file: one for all who make the first call at once, and never over anything else."""
+"""A key in a file: concurrent first calls get the same key, and no other file is overwritten."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ROUNDS = 200
 
-# Gets the key of each round, and says which it was. The processes meet before each round.
+# Reads the key of each round, and prints it. The processes meet before each round.
 WORKER = """
 import sys
 from pathlib import Path

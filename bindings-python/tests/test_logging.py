@@ -1,4 +1,4 @@
-"""The records of the logger `memdir`, and that they cost nothing if nobody listens."""
+"""The records of the logger `memdir`, which cost nothing if the logger is not enabled."""
 
 from __future__ import annotations
 
@@ -120,13 +120,13 @@ def test_a_cancelled_call_is_no_warning(caplog: pytest.LogCaptureFixture, tmp_pa
     cancelled = ("DEBUG", "command=create path=/memories/a outcome=cancelled bytes=0 lines=0")
 
     async def run() -> list[tuple[str, str]]:
-        # As another process that writes to the directory.
+        # Locks the directory like another process that writes to it.
         root = os.open(tmp_path / "memories", os.O_RDONLY)
         fcntl.flock(root, fcntl.LOCK_EX)
         try:
             with pytest.raises(asyncio.TimeoutError):
                 await asyncio.wait_for(memory.create("/memories/a", "late"), 0.05)
-            # The call ends on a thread of its own.
+            # The call ends on another thread.
             records: list[tuple[str, str]] = []
             for _ in range(6000):
                 records += told(caplog)

@@ -38,7 +38,7 @@ Session = Callable[[Client], Awaitable[None]]
 
 @contextmanager
 def served(store: Path | str, *arguments: str) -> Iterator[str]:
-    """Serves the store over HTTP; its address."""
+    """Serves the store over HTTP, and returns the address."""
     command = [*PROGRAM, str(store), "--http=127.0.0.1:0", *arguments]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
@@ -234,7 +234,7 @@ def test_changes_are_told_whoever_made_them(tmp_path: Path) -> None:
         listening = client.listen(resources_list_changed=True, resource_subscriptions=[uri])
         async with listening as events:
             told = aiter(events)
-            # At first anything may have changed: the server looks only after it has acknowledged.
+            # The first events say that anything may have changed: the server has not polled yet.
             kinds = {type(await anext(told)) for _ in range(2)}
             assert kinds == {ResourcesListChanged, ResourceUpdated}
             await client.call_tool(
@@ -242,7 +242,7 @@ def test_changes_are_told_whoever_made_them(tmp_path: Path) -> None:
             )
             kinds = {type(await anext(told)) for _ in range(2)}
             assert kinds == {ResourcesListChanged, ResourceUpdated}
-            # Another program, on the same directory.
+            # Another process writes to the same directory.
             (tmp_path / "memories" / "a.md").write_text("three")
             event = await anext(told)
             assert isinstance(event, ResourceUpdated)

@@ -1,4 +1,4 @@
-"""`Memory`, `Reply`, `Entry`, and the exceptions: what they are in Python."""
+"""`Memory`, `Reply`, `Entry`, and the exceptions, in Python."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def test_exceptions_can_be_pickled() -> None:
         assert str(again) == "why"
 
 
-# --- options: the signature says what holds ----------------------------------------------------
+# --- options: the signature is true ------------------------------------------------------------
 
 
 def default(name: str) -> Any:
@@ -200,7 +200,7 @@ def test_the_default_of_max_view_chars(memory: Memory) -> None:
 
 
 def store_of(memory: Memory, path: str) -> memdir.Store:
-    """A store with the same file: what it shows is what it holds, numbered."""
+    """A store with the same file, reconstructed from a view's numbered lines."""
     lines = re.findall(r"(?m)^ +\d+\t(.*)$", str(memory.view(path, (1, 1))))
     store = open_store("memory:")
     store.write(path, ("\n".join(lines) + "\ny\n").encode(), overwrite=False)
@@ -238,10 +238,10 @@ def test_everything_public_is_documented() -> None:
     for name in memdir.__all__:
         thing = getattr(memdir, name)
         if isinstance(thing, str) or get_origin(thing) is not None:
-            # Constants and aliases: their texts stand where they are declared.
+            # The texts of constants and aliases are at their declarations.
             continue
         assert thing.__doc__, name
-        # The hints of dicts are looked up where these are declared.
+        # The hints of typed dicts are resolved in the module of their declaration.
         modules = ("memdir", "memdir._memdir", "memdir._options", "memdir._request")
         assert thing.__module__ in modules, name
         for member, value in vars(thing).items() if isinstance(thing, type) else ():
@@ -269,7 +269,7 @@ def test_an_error_says_of_what_kind_it_is() -> None:
 
 
 class Broken(Store):
-    """A store whose methods fail, as one does that has lost its disk."""
+    """A store whose methods fail, as if it had lost its disk."""
 
     def fail(self, *_: Any, **__: Any) -> Any:
         raise RuntimeError("no disk")

@@ -1,4 +1,4 @@
-"""The options are those of the table, `core/options.json`, wherever Python names them."""
+"""The options in Python are those of the table, `core/options.json`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The installed package: without the SDK, with one that is too old, and its contents."""
+"""The installed package: without the SDK, with an SDK that is too old, and its contents."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Hidden:
 
 sys.meta_path.insert(0, Hidden())
 """
-# An SDK of the time before `ToolError`.
+# An SDK from before `ToolError`.
 OLD = """
 import sys
 import types
@@ -239,7 +239,7 @@ INTEGRATIONS = {
 def test_an_integration_without_its_framework_says_what_it_needs() -> None:
     modules = pkgutil.iter_modules([str(pathlib.Path(memdir.__path__[0], "integrations"))])
     assert {module.name for module in modules if module.name[0] != "_"} == INTEGRATIONS.keys()
-    # No framework is there, not even one that happens to be installed.
+    # No framework can be imported, not even one that is installed.
     tops = {"langchain": "langchain_core", "openai_agents": "agents"}
     program = f"""
 import importlib, sys

@@ -1,4 +1,4 @@
-"""What stands on the pages: README's example, and code that is quoted from tested examples."""
+"""The code on the pages: README's example, and quotations of tested examples."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LINK = re.compile(r"\]\((\.\./[^)#]+)(?:#[^)]*)?\)")
 
 
 def plain(code: str) -> str:
-    """Without what a comment puts before each line."""
+    """Removes the comment marks before each line."""
     return re.sub(r"^ \* ?", "", code, flags=re.MULTILINE)
 
 
@@ -31,7 +31,7 @@ def plain(code: str) -> str:
 )
 def test_what_is_quoted_stands_there(file: str, code: str) -> None:
     text = plain((cases.PROJECT / file).read_text("utf-8"))
-    # What stands in a method has its indentation there.
+    # A quotation from a method lacks the method's indentation.
     assert any(textwrap.indent(code, " " * depth) in text for depth in (0, 4, 8))
 
 

@@ -1,4 +1,4 @@
-"""What was there before: the history is searched, and shows the files of a time."""
+"""The past of a memory: searching the history, and the files at a time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def now() -> datetime:
-    # So that no change is at the same microsecond.
+    # Ensures that no change is at the same microsecond.
     time.sleep(0.002)
     at = datetime.now(timezone.utc)
     time.sleep(0.002)

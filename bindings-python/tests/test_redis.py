@@ -1,4 +1,4 @@
-"""The example of a store of one's own, against a real Redis."""
+"""The example of a store of the application, on a real Redis."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from memdir import Reply, Store
 
-# What one of several processes does: so many edits of one file.
+# The work of one of several processes: a number of edits of one file.
 EDITS = """
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -83,7 +83,7 @@ def test_a_whole_directory_moves_while_others_write_into_it(redis_server: str) -
     written: list[str] = []
 
     def write() -> None:
-        # Where the directory is at the moment, or was a moment ago: then it is made anew.
+        # The directory exists now or existed a moment ago. In the latter case it is created again.
         for number in range(100):
             at = len(written) % 7
             store.write(f"/memories/{at}/new {number}", b"text", overwrite=False)
@@ -124,7 +124,7 @@ def test_what_was_acknowledged_survives_the_server(tmp_path: Path) -> None:
     (directory / "socket").unlink(missing_ok=True)
 
     assert servers.start("redis", directory) == address
-    # The one that was under way may have been carried out, or not.
+    # The running command may or may not have been executed.
     names = {entry.path for entry in store.list("/memories/dir")}
     assert acknowledged <= len(names) <= acknowledged + 1
     assert all(read(store, number) == b"text" for number in range(len(names)))

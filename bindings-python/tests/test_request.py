@@ -1,4 +1,4 @@
-"""What a request carries beside the memory: the tool's entry, context editing, compaction."""
+"""The other parts of a request: the tool's entry, context editing, compaction."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_entry_carries_all_that_the_api_takes(
         "input_examples": [{"command": "view", "path": "/memories"}],
         "strict": True,
     }
-    # Every field that the SDK knows can be given.
+    # Every field that the SDK knows is accepted.
     own = {"type", "name", "cache_control"}
     assert set(BetaMemoryTool20250818Param.__annotations__) - own == set(ToolEntry.__annotations__)
     TypeAdapter(BetaMemoryTool20250818Param).validate_python(entry)

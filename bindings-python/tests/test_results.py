@@ -47,7 +47,7 @@ CLASSES = {name: known for name, known in KNOWN.items() if dataclasses.is_datacl
 def values(
     tmp_path_factory: pytest.TempPathFactory, postgres: Callable[[], str]
 ) -> dict[str, list[Any]]:
-    """What the methods return and the callbacks get, by the names of the classes."""
+    """The results of methods and the arguments of callbacks, by the names of their classes."""
     directory = tmp_path_factory.mktemp("results")
     told: list[Any] = []
     found: list[Any] = list(_of_methods(directory, told))
@@ -254,7 +254,7 @@ def test_type_checkers_know_the_fields() -> None:
     assert_type(version.size, int | None)
     assert_type(memory.stats().newest, "memdir.TimedPath | None")
     assert_type(memory.undo(version.change, dry_run=True).files, "tuple[memdir.RestoredFile, ...]")
-    # A word that no operation has is a mistake.
+    # Comparing with a word that no operation has is a type error.
     assert version.operation != "edited"  # type: ignore[comparison-overlap]
 
 
@@ -274,7 +274,7 @@ def test_words_have_types_of_their_own(values: dict[str, list[Any]]) -> None:
     assert words == ("written", "ok", "link", "comparing")
 
 
-# --- what a result does by itself --------------------------------------------------------------
+# --- a result's own methods --------------------------------------------------------------------
 
 
 def test_what_a_program_makes_may_leave_out_what_is_optional() -> None:
@@ -302,7 +302,7 @@ def test_a_time_that_no_datetime_has_becomes_the_nearest(tmp_path: Path) -> None
     for micros, nearest in (
         (ten_thousand_years, datetime.max),
         (-ten_thousand_years, datetime.min),
-        # The last ones that a datetime has.
+        # The last times that a `datetime` can represent.
         (253_402_300_799_999_999, datetime.max),
         (-62_135_596_800_000_000, datetime.min),
     ):
@@ -371,7 +371,7 @@ def test_replies_are_encoded(reply: Reply) -> None:
     assert adapter.validate_python(reply) is reply
     assert adapter.validate_python(fields) == reply
     assert adapter.validate_json(adapter.dump_json(reply)) == reply
-    # As the pair that it is, where nothing says that it is a reply.
+    # It is encoded as a pair if nothing says that it is a reply.
     assert jsonable_encoder(reply) == [reply.content, reply.is_error]
     for mode in ("validation", "serialization"):
         assert set(adapter.json_schema(mode=mode)["properties"]) == set(fields)

@@ -29,7 +29,7 @@ def memory_of(
     """A function that opens a user's memory, as the server does."""
     address, _, _ = postgres().partition("?")
     key = KEY if request.param == "encrypted" else None
-    # Other tests use the same database, and a store is encrypted from its creation on.
+    # Other tests use the same database, and a store is encrypted from its creation or not at all.
     prefix = uuid.uuid4().hex
     monkeypatch.setattr(server, "open_memory", of(prefix, server.open_memory))
     monkeypatch.setenv("MEMORIES", address)
@@ -82,13 +82,13 @@ def test_it_answers_503_while_the_database_is_down(
     view = {"command": "view", "path": "/memories/a.md"}
     headers = {"authorization": "Bearer ann"}
     directory = tmp_path_factory.mktemp("stopped")
-    # The database does not run as root, and has to get in.
+    # The database does not run as root, and needs access to the directory.
     for above in (directory, *list(directory.parents)[:2]):
         above.chmod(0o755)
     place = directory / "server"
 
     def down(client: TestClient) -> None:
-        # With a key, opening a memory asks the database; without one, the first call does.
+        # With a key, opening a memory connects to the database; without one, the first call does.
         for key in (KEY, ""):
             monkeypatch.setenv("MEMORY_KEY", key)
             for answer in (
@@ -103,7 +103,7 @@ def test_it_answers_503_while_the_database_is_down(
     monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
     monkeypatch.setenv("MEMORIES", servers.start("postgres", place))
     servers.stop("postgres", place)
-    # Also if nothing was opened before.
+    # It also fails if nothing was opened before.
     with TestClient(server.app) as client:
         down(client)
         servers.start("postgres", place)

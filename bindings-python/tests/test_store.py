@@ -1,4 +1,4 @@
-"""Stores written in Python, and what their errors become."""
+"""Stores written in Python, and the conversion of their errors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ VIEW = {"command": "view", "path": "/memories/a"}
 
 
 class Handing(Store):
-    """A store that hands everything on to another one, as one does to log or to measure."""
+    """A store that forwards every call to another store, as for logging or measuring."""
 
     def __init__(self, inner: Store) -> None:
         self.inner = inner
@@ -74,7 +74,7 @@ class Handing(Store):
 
 
 class Broken(DictStore):
-    """A store whose every way in raises."""
+    """A store whose methods all raise."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class Broken(DictStore):
 
 
 class Optimistic(DictStore):
-    """A store without a lock around the edit: it looks again when another writer was faster."""
+    """A store without a lock around the edit: it reads again if another writer was faster."""
 
     def update(self, path: str, edit: Callable[[bytes], bytes | None]) -> None:
         while True:
@@ -103,7 +103,7 @@ class Optimistic(DictStore):
 
 
 class Elsewhere(DictStore):
-    """A store that works in a thread of its own, as one around an event loop does."""
+    """A store that works in its own thread, like one around an event loop."""
 
     def update(self, path: str, edit: Callable[[bytes], bytes | None]) -> None:
         with ThreadPoolExecutor(1) as thread:
@@ -122,7 +122,7 @@ def test_the_contract_is_kept(factory: Callable[[], Store]) -> None:
 
 @pytest.mark.parametrize("kind", [DictStore, Optimistic, Elsewhere])
 def test_a_store_may_call_the_edit_as_it_likes(kind: type[DictStore]) -> None:
-    """Under its lock, several times, or on another thread: no edit is lost."""
+    """It may call it under its lock, several times, or on another thread: no edit is lost."""
     store = kind()
     memory = Memory(store)
     memory.create("/memories/a", "")
@@ -167,7 +167,7 @@ def test_times_are_exact_and_older_than_any_computer() -> None:
 
 
 class Timeless(DictStore):
-    """Keeps no times, as a store need not."""
+    """Keeps no times, which is optional."""
 
     def list(self, path: str) -> Iterable[Entry]:
         return [Entry(entry.path, entry.size) for entry in super().list(path)]
@@ -199,7 +199,7 @@ def test_a_store_that_keeps_no_times_says_so() -> None:
 
 
 class FoldingStore(Store):
-    """Finds names in any case, and keeps them as they were first written. It keeps no times."""
+    """Finds names in any case, and keeps the case of their creation. It keeps no times."""
 
     def __init__(self) -> None:
         self.inner = DictStore()
@@ -247,7 +247,7 @@ def test_a_store_that_ignores_case_says_so() -> None:
         content, is_error = memory.execute({**other, "insert_text": "two"})
         assert (is_error, "is read-only" in str(content)) == (True, True)
     assert store.read("/memories/handbook/RULES.md") == b"one\n"
-    # What was viewed by one spelling was viewed by all.
+    # A view by one spelling counts for all spellings.
     memory = Memory(store, stale_guard="strict")
     memory.view("/memories/handbook/rules.md")
     store.write("/memories/Handbook/rules.md", b"new\n", overwrite=True)
@@ -311,7 +311,7 @@ def test_the_contract_check_says_when_there_is_no_store() -> None:
         check_contract(lambda: 3)  # type: ignore[arg-type, return-value]
 
 
-# --- what a store raises -----------------------------------------------------------------------
+# --- exceptions of a store ---------------------------------------------------------------------
 
 
 def test_a_broken_store_is_a_short_reply_with_the_details_apart() -> None:

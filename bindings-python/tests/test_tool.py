@@ -1,4 +1,4 @@
-"""`MemoryTool` and `AsyncMemoryTool`: what they are to the SDK, called as its runner calls them."""
+"""`MemoryTool` and `AsyncMemoryTool`, called as the SDK's runner calls them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ WAYS: list[Callable[[Any, Any], Any]] = [
     lambda tool, command: tool.execute(command),
     lambda tool, command: getattr(tool, command.command)(command),
     lambda tool, command: getattr(tool, command.command)(command.model_dump()),
-    # A typed dict without `command`, which the method's name makes superfluous.
+    # A typed dict without `command`, which the method's name already gives.
     lambda tool, command: getattr(tool, command.command)(command.model_dump(exclude={"command"})),
 ]
 MISSING = {"command": "view", "path": "/memories/none"}
@@ -167,11 +167,11 @@ def test_options_are_handed_on() -> None:
         MemoryTool("memory:", nonsense=1)  # type: ignore[call-arg]
 
 
-# --- methods of one's own ----------------------------------------------------------------------
+# --- overridden methods ------------------------------------------------------------------------
 
 
 class Greeting(MemoryTool):
-    """A tool with two methods of its own; the others are memdir's."""
+    """A tool that overrides two methods."""
 
     seen: Any = None
 

@@ -1,4 +1,4 @@
-"""What type checkers know of a view: mypy checks this file, and here it runs."""
+"""The types of a view: mypy checks this file, and the tests also run it."""
 
 from __future__ import annotations
 
@@ -106,13 +106,13 @@ def test_the_parameter_is_understood_at_run_time(class_: type) -> None:
     assert typing.get_origin(hint) is class_
     assert typing.get_args(hint) == (str,)
     assert typing.get_type_hints(headings)["memory"] == Memory[str]
-    # A memory that shows text is a memory.
+    # A memory that shows only text is still a memory.
     only_text = Memory("memory:", max_image_bytes=None)
     assert headings(only_text) == str(any_memory(only_text)).splitlines()
 
 
 def test_a_type_checker_objects_to_a_promise_that_is_not_kept() -> None:
-    # mypy says so of an `ignore` that is not needed.
+    # mypy reports an unnecessary `ignore`.
     memory: Memory[str] = Memory("memory:")  # type: ignore[assignment]
     other: AsyncMemory[str] = AsyncMemory("memory:")  # type: ignore[assignment]
     assert headings(memory)

@@ -1,4 +1,4 @@
-"""`watch`: what is changed is told, whoever changes it, and whoever waits can stop."""
+"""`watch`: changes by any process are reported, and every wait can be stopped."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_other_threads_run_while_one_waits_and_closing_ends_it() -> None:
 def test_ctrl_c_ends_the_waiting_and_loses_nothing() -> None:
     memory = Memory("memory:")
     watch = memory.watch()
-    # In the background of a shell it would be ignored.
+    # In the background of a shell the signal would be ignored.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
@@ -138,7 +138,7 @@ def test_what_is_wrong_is_said() -> None:
 
 
 class Broken(DictStore):
-    """A store of one's own that cannot be listed for a while."""
+    """A store of the application that cannot be listed for a while."""
 
     failing = False
 
@@ -190,7 +190,7 @@ def test_who_awaits_changes_can_be_cancelled_and_holds_no_thread(backend: str) -
             before = threading.active_count()
             watches = [memory.watch() for _ in range(200)]
             for watch in watches:
-                # It begins with this.
+                # The watch begins with this call.
                 assert await watch.changes(0) == []
             async with anyio.create_task_group() as tasks:
                 for watch in watches:
@@ -218,7 +218,7 @@ def test_closing_ends_an_iteration_that_waits(backend: str) -> None:
             async for change in watch:
                 found.append(change)
 
-        # It begins with this.
+        # The watch begins with this call.
         assert await watch.changes(0) == []
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(iterate)

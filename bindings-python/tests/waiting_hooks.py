@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Person:
-    """A person who approves after a while, and what was asked."""
+    """A person who approves after a while. Records the questions."""
 
     def __init__(self) -> None:
         self.asked: list[Mapping[str, Any]] = []
@@ -37,7 +37,7 @@ class Person:
 
 
 class Log:
-    """What `after` was told, once it has waited a moment."""
+    """The events that `after` got, after it has waited a moment."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -69,7 +69,7 @@ async def allow(_: object) -> None:
 
 
 def kinds_of(function: Callable[[Any], Awaitable[Any]]) -> list[Callable[[Any], Any]]:
-    """Whatever gives an awaitable when it is called."""
+    """Every kind of callable that returns an awaitable."""
 
     class Called:
         async def __call__(self, given: Any) -> Any:

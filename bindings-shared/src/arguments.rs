@@ -1,4 +1,4 @@
-//! [`Arguments`]: those of an operation, by their names, of which each has its type.
+//! [`Arguments`]: the arguments of an operation, by name. Each method reads one type.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -8,12 +8,12 @@ use memdir::options::{Given, OptionValue, Words};
 use memdir::value::{Fields, Value};
 use memdir::{ConfigError, Error, NameCase};
 
-/// How a language writes times.
+/// How a language represents times.
 #[derive(Debug, Clone, Copy)]
 pub struct Times {
-    /// Reads one, or says what it must be, such as ` must be a valid Date`.
+    /// Reads a time, or says what it must be, such as ` must be a valid Date`.
     pub read: fn(&Value<'_>) -> Result<SystemTime, &'static str>,
-    /// The rest of the smallest unit in which the language counts time: a change within it belongs to the time.
+    /// The rest of the smallest unit in which the language counts time. A change within that unit belongs to the time.
     pub rest: Duration,
 }
 
@@ -25,12 +25,12 @@ pub struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    /// `names` are those that were given, if a language does not check them itself.
+    /// `names` are the names that were given, if the language does not check them itself.
     pub fn new(fields: &'a dyn Fields, names: Vec<&'a str>, times: Times) -> Self {
         Self { fields, names, times }
     }
 
-    /// The argument; `None` if it is left out.
+    /// The argument; `None` if it is omitted.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Value<'_>> {
         self.fields.get(name)
@@ -39,12 +39,12 @@ impl<'a> Arguments<'a> {
     /// A text.
     ///
     /// # Errors
-    /// It is something else, as for every argument.
+    /// The argument is something else. The same error applies to every argument.
     pub fn text(&self, name: &str) -> Result<String, Error> {
         string(name, &self.get(name).unwrap_or(Value::Null))
     }
 
-    /// A text, or the default if it is left out.
+    /// A text, or the default if it is omitted.
     pub fn text_or(&self, name: &str, default: &str) -> Result<String, Error> {
         self.get(name).map_or_else(|| Ok(default.to_owned()), |given| string(name, &given))
     }
@@ -54,17 +54,17 @@ impl<'a> Arguments<'a> {
         optional_string(name, &self.get(name).unwrap_or(Value::Null))
     }
 
-    /// Texts.
+    /// A list of texts.
     pub fn texts(&self, name: &str) -> Result<Vec<String>, Error> {
         strings(name, &self.get(name).unwrap_or(Value::Null))
     }
 
-    /// Whether or not; false if it is left out.
+    /// A boolean; false if it is omitted.
     pub fn flag(&self, name: &str) -> Result<bool, Error> {
         self.get(name).map_or(Ok(false), |given| flag(name, &given))
     }
 
-    /// A whole number, or the default if it is left out.
+    /// A whole number, or the default if it is omitted.
     pub fn count_or(&self, name: &str, default: usize) -> Result<usize, Error> {
         self.get(name).map_or(Ok(default), |given| count(name, &given))
     }
@@ -74,17 +74,17 @@ impl<'a> Arguments<'a> {
         optional_count(name, &self.get(name).unwrap_or(Value::Null))
     }
 
-    /// A time from which on changes are meant; `None` if it is null or left out.
+    /// The time of the first changes to include; `None` if it is null or omitted.
     pub fn since(&self, name: &str) -> Result<Option<SystemTime>, Error> {
         self.optional(name).map(|given| self.time(name, &given)).transpose()
     }
 
-    /// A time whose state is meant, with all that was done within its last unit.
+    /// The time of a state. It includes all changes within the last unit of the time.
     pub fn at(&self, name: &str) -> Result<SystemTime, Error> {
         Ok(self.time(name, &self.get(name).unwrap_or(Value::Null))? + self.times.rest)
     }
 
-    /// Fails for an argument that is not one of these, as for an option of a memory that does not exist.
+    /// Fails for an argument that is not one of these, as for an option that does not exist.
     pub fn none_but(&self, names: &[&str]) -> Result<(), Error> {
         let unknown = self.names.iter().find(|name| !names.contains(name));
         unknown.map_or(Ok(()), |name| Err(ConfigError::unknown_option(name, names).into()))
@@ -92,7 +92,7 @@ impl<'a> Arguments<'a> {
 
     fn time(&self, name: &str, given: &Value<'_>) -> Result<SystemTime, Error> {
         (self.times.read)(given).map_err(|problem| match given {
-            // A `Date` of JavaScript that is none. To show its number would explain nothing.
+            // An invalid `Date` of JavaScript. Its number would explain nothing.
             Value::Number(number) if number.is_nan() => {
                 ConfigError::of_option(name).and(problem).into()
             }
@@ -108,7 +108,7 @@ impl<'a> Arguments<'a> {
 /// A text.
 ///
 /// # Errors
-/// It is something else.
+/// The value is not a text.
 pub fn string(name: &str, given: &Value<'_>) -> Result<String, Error> {
     argument(name, given).text()
 }
@@ -116,39 +116,39 @@ pub fn string(name: &str, given: &Value<'_>) -> Result<String, Error> {
 /// A text; `None` for null.
 ///
 /// # Errors
-/// It is something else.
+/// The value is neither a text nor null.
 pub fn optional_string(name: &str, given: &Value<'_>) -> Result<Option<String>, Error> {
     argument(name, given).optional_text()
 }
 
-/// Texts.
+/// A list of texts.
 ///
 /// # Errors
-/// They are something else.
+/// The value is not a list of texts.
 pub fn strings(name: &str, given: &Value<'_>) -> Result<Vec<String>, Error> {
     argument(name, given).texts()
 }
 
-/// Whether or not.
+/// A boolean.
 ///
 /// # Errors
-/// It is something else.
+/// The value is not a boolean.
 pub fn flag(name: &str, given: &Value<'_>) -> Result<bool, Error> {
     argument(name, given).flag()
 }
 
-/// A whole number. A larger one than addresses can count is as many as they can.
+/// A whole number. A number that is too large for `usize` becomes the largest `usize`.
 ///
 /// # Errors
-/// It is something else, or negative.
+/// The value is not a whole number, or is negative.
 pub fn count(name: &str, given: &Value<'_>) -> Result<usize, Error> {
     argument(name, given).count()
 }
 
-/// A whole number, as [`count`]; `None` for null.
+/// A whole number, as for [`count`]; `None` for null.
 ///
 /// # Errors
-/// It is something else, or negative.
+/// The value is neither a whole number nor null, or is negative.
 pub fn optional_count(name: &str, given: &Value<'_>) -> Result<Option<usize>, Error> {
     argument(name, given).limit()
 }
@@ -158,7 +158,7 @@ pub fn wrong(name: &str, problem: impl Into<Cow<'static, str>>, got: impl Displa
     ConfigError::of_option(name).and(problem).got(got).into()
 }
 
-/// An argument, which is read like the value of an option.
+/// An argument, read like the value of an option.
 fn argument<'a>(name: &'a str, given: &Value<'a>) -> Given<'a, Argument<'a>> {
     Given::new(name, Argument(given.clone()))
 }
@@ -181,7 +181,7 @@ impl OptionValue for Argument<'_> {
         self.0.clone()
     }
 
-    /// Languages differ in their units, so each reads its own.
+    /// Languages differ in their units, so each reads durations itself.
     fn duration(&self) -> Option<Duration> {
         None
     }

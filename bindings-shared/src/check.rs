@@ -1,4 +1,4 @@
-//! [`check`]: a check whose problems come all at once, with the counts.
+//! [`check`]: a check that returns all problems together, with the counts.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ pub struct Checked {
     pub problems: Vec<Problem>,
 }
 
-/// As [`memdir::check_unless`].
+/// Same as [`memdir::check_unless`].
 ///
 /// # Errors
-/// As [`memdir::check_unless`].
+/// The same cases as for [`memdir::check_unless`].
 pub fn check(cancellation: &Cancellation, store: &Arc<dyn Store>) -> Result<Checked, StoreError> {
     let mut problems = Vec::new();
     let found = memdir::check_unless(cancellation, store, &mut |problem| problems.push(problem))?;

@@ -1,4 +1,4 @@
-//! The history of a memory, asked with plain arguments.
+//! Queries of a memory's history, and undoing, with plain arguments.
 
 use std::time::SystemTime;
 
@@ -7,7 +7,7 @@ use memdir::history::{
 };
 use memdir::{ConfigError, Memory, StoreError};
 
-/// The id that a text is.
+/// Parses an id.
 ///
 /// # Errors
 /// [`HistoryError::NoId`].
@@ -15,10 +15,10 @@ pub fn id(text: &str) -> Result<HistoryId, HistoryError> {
     text.parse().map_err(|_| HistoryError::NoId(text.to_owned()))
 }
 
-/// The history as a stream for `git fast-import`, as a whole.
+/// The whole history as a stream for `git fast-import`.
 ///
 /// # Errors
-/// As [`Memory::history_snapshot`], and if records cannot be read.
+/// The same cases as for [`Memory::history_snapshot`], and unreadable records.
 pub fn export(memory: &Memory) -> Result<Vec<u8>, HistoryError> {
     let mut stream = Vec::new();
     match memory.history_snapshot()?.write_fast_import(&mut stream) {
@@ -30,20 +30,20 @@ pub fn export(memory: &Memory) -> Result<Vec<u8>, HistoryError> {
     }
 }
 
-/// Which versions are asked for; texts that are to be ids may be none.
+/// The selection of versions. Its ids are texts, which may not be valid.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
     /// A file or a directory.
     pub path: Option<String>,
-    /// The most versions.
+    /// The most versions to return.
     pub limit: Option<usize>,
-    /// Only those before this version.
+    /// Only versions older than this one.
     pub before: Option<String>,
-    /// Only what this actor changed.
+    /// Only changes by this actor.
     pub actor: Option<String>,
     /// Only the versions of this change.
     pub change: Option<String>,
-    /// Only what was changed then or later.
+    /// Only changes made then or later.
     pub since: Option<SystemTime>,
 }
 
@@ -64,20 +64,20 @@ impl Query {
     }
 }
 
-/// Which changes to undo.
+/// The changes to undo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Undo {
-    /// The change with this id, or that made the version with it.
+    /// The change with this id, or the change that made the version with this id.
     Change(String),
-    /// Everything that was changed from a time on, by this actor or by anybody.
+    /// All changes at a time or later, by this actor or by any actor.
     Since(SystemTime, Option<String>),
 }
 
 impl Undo {
-    /// Either a change or a time, the latter also with an actor.
+    /// Either a change or a time, and with a time optionally an actor.
     ///
     /// # Errors
-    /// They contradict each other, or say nothing.
+    /// The arguments contradict each other, or none is given.
     pub fn of(
         change: Option<String>,
         since: Option<SystemTime>,
@@ -99,10 +99,10 @@ impl Undo {
         }
     }
 
-    /// Takes it back: [`Memory::undo`] or [`Memory::undo_since`].
+    /// Undoes the changes with [`Memory::undo`] or [`Memory::undo_since`].
     ///
     /// # Errors
-    /// As those.
+    /// The same cases as for those methods.
     pub fn take_back(&self, memory: &Memory, how: UndoOptions) -> Result<Restored, HistoryError> {
         match self {
             Self::Change(change) => memory.undo(id(change)?, how),
@@ -111,7 +111,7 @@ impl Undo {
     }
 }
 
-/// How changes are undone.
+/// The options for undoing.
 #[must_use]
 pub fn undo_options(dry_run: bool, skip_conflicts: bool, merge: bool) -> UndoOptions {
     let mut options = UndoOptions::default();

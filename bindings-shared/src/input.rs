@@ -15,18 +15,18 @@ impl Fields for Arguments<'_> {
 }
 
 impl Arguments<'_> {
-    /// Executes the command `name`. A host's value may be none of the command's, such as text that is not valid Unicode or a number of
-    /// 80 bits: it is then refused in the words of the tool, and the hook `after` is told.
+    /// Executes the command `name`. The command may not be able to hold a value of the host, such as text that is not valid
+    /// Unicode or a number of 80 bits. It is then refused with the tool's own sentence, and the hook `after` is called.
     ///
     /// # Errors
-    /// As [`Memory::run`].
+    /// The same cases as for [`Memory::run`].
     pub fn execute(&self, memory: &Memory, name: &str) -> Result<Content, Error> {
         memory.run_decoded(Decoded::named(name, self))
     }
 }
 
-/// Whether these are the fields of a whole `tool_use` block, whose `input` is that of the call. No command has a field `type`, and
-/// a block has no `command`. [`Decoded::of_json`](memdir::command::Decoded::of_json) takes both as well.
+/// Returns whether these are the fields of a whole `tool_use` block, whose `input` is the input of the call. No command has a
+/// field `type`, and a block has no `command`. [`Decoded::of_json`](memdir::command::Decoded::of_json) also accepts both.
 #[must_use]
 pub fn is_tool_use_block(fields: &dyn Fields) -> bool {
     matches!(fields.get("type"), Some(Value::Text(kind)) if kind == TOOL_USE)

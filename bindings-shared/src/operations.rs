@@ -1,4 +1,4 @@
-//! [`perform`]: an operation of a memory, by its name: for languages that hand over names and arguments, as C and WebAssembly do.
+//! [`perform`]: an operation of a memory, by its name, for languages that pass names and arguments, such as C and WebAssembly.
 
 use memdir::history::{HistoryError, Restored};
 use memdir::{Error, GrepQuery, Memory, Project};
@@ -8,16 +8,16 @@ use crate::grep_query;
 use crate::history::{Query, Undo, export, id, undo_options};
 use crate::plain::Plain;
 
-/// What an operation returned.
+/// The result of an operation.
 #[derive(Debug)]
 pub enum Returned {
     /// A result.
     Value(Plain),
-    /// A content, which need not be text.
+    /// A content, which may not be text.
     Content(Vec<u8>),
 }
 
-/// Does the operation `name`. `None` if there is none with this name that is the same in all languages.
+/// Executes the operation `name`. `None` if no operation with this name is the same in all languages.
 ///
 /// # Errors
 /// An argument is wrong, or the operation failed.
@@ -174,7 +174,7 @@ fn query(given: &Arguments<'_>) -> Result<GrepQuery, Error> {
     grep_query(&given.text("query")?, given.flag("regex")?, given.flag("ignore_case")?)
 }
 
-/// What to look for, where, and how many matches are wanted.
+/// The query, the path to search, and the most matches.
 fn sought(given: &Arguments<'_>) -> Result<(GrepQuery, String, usize), Error> {
     given.none_but(&["query", "regex", "ignore_case", "path", "limit"])?;
     let query = query(given)?;

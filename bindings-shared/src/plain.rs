@@ -1,7 +1,7 @@
-//! [`Plain`]: a value of the engine's, taken apart, from which a language makes a value of its own.
+//! [`Plain`]: a value of the engine, taken apart, from which a binding constructs a value of its language.
 //!
-//! Results and events serialize themselves, so a binding knows no fields: it makes a record by its name, a list, a text, a time. The
-//! types that the languages show are generated from the same definitions (`core/generate-results`).
+//! Results and events serialize themselves, so a binding knows no individual fields: it constructs a record by its name, a list, a text, a
+//! time. The types in each language are generated from the same definitions (`core/generate-results`).
 
 use std::fmt::{self, Display};
 use std::time::SystemTime;
@@ -15,11 +15,11 @@ use serde::ser::{self, Impossible, Serialize, Serializer};
 pub enum Plain {
     /// No value.
     Nothing,
-    /// Yes or no.
+    /// A boolean.
     Flag(bool),
     /// A number: a size, a count.
     Count(u64),
-    /// A text: also a path, an id, or a word such as `created`.
+    /// A text, which includes paths, ids, and words such as `created`.
     Text(String),
     /// A point in time.
     Time(SystemTime),
@@ -32,7 +32,8 @@ pub enum Plain {
 }
 
 impl Plain {
-    /// Takes a value apart. A part of a kind that no result has becomes [`Nothing`](Self::Nothing); a test of each type shows that there is none.
+    /// Takes a value apart. A part of a kind that no result has becomes [`Nothing`](Self::Nothing). A test of each type shows that no
+    /// result has such a part.
     #[must_use]
     pub fn of(value: &(impl Serialize + ?Sized)) -> Self {
         value.serialize(Apart).unwrap_or(Self::Nothing)
@@ -57,7 +58,7 @@ impl ser::Error for Unknown {
     }
 }
 
-/// Takes values apart.
+/// The serializer that takes values apart.
 struct Apart;
 
 /// Methods for kinds of values that no result has.

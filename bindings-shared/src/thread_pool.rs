@@ -1,9 +1,9 @@
-//! [`ThreadPool`]: the threads that the commands of an event loop are executed on, for bindings.
+//! [`ThreadPool`]: the threads on which bindings execute the commands of an event loop.
 //!
-//! - **Few.** A thread starts when there is work and nobody to do it, and ends after a while without any. The thread
-//!   that submits work starts one at most; the others are started by those that are at work, so a burst of calls does
-//!   not hold up an event loop.
-//! - **Two sets.** A change may have to wait for another writer, so views have their own threads.
+//! - **Few threads.** A thread starts when there is work and no idle thread, and ends after a while without work. The
+//!   thread that submits work starts at most one thread. Working threads start the others, so a burst of calls does not
+//!   block an event loop.
+//! - **Two pools.** A change may have to wait for another writer, so views have their own threads.
 //! - **Forks.** A forked child has none of its parent's threads, so it starts its own.
 
 use std::collections::VecDeque;
@@ -17,29 +17,30 @@ use std::time::Duration;
 use memdir::StoreError;
 use memdir_store::per_process::PerProcess;
 
-/// The most threads of one pool; further work waits its turn. There are far more than processors, because these threads
-/// mostly wait: for a disk, for another writer's lock, for a store in the host's language.
+/// The most threads of one pool. Further work is queued. There are many more threads than processors, because these
+/// threads mostly wait: for a disk, for another writer's lock, for a store in the host's language.
 pub const MOST: usize = 64;
 
 /// How long a thread stays idle before it ends.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// A piece of work. It reports its result itself, after [`Worker::release`]. It learns if there is no thread for it.
+/// A piece of work. It reports its result itself, after [`Worker::release`]. It gets an error if there is no thread for
+/// it.
 pub type Job = Box<dyn FnOnce(Result<&Worker<'_>, StoreError>) + Send>;
 
-/// Runs a thread's whole life within what the host's language needs for its threads.
+/// Wraps a thread's whole life in the registration that the host's language requires.
 pub type Around = fn(&mut (dyn FnMut() + Send));
 
-/// What a thread is wanted for.
+/// The purpose of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// Nothing is changed.
+    /// A call that changes nothing.
     View,
-    /// Something may be.
+    /// A call that may change something.
     Change,
 }
 
-/// The threads that work for one set of callers.
+/// The thread pools for one set of callers.
 #[derive(Debug)]
 pub struct ThreadPools {
     views: ThreadPool,
@@ -47,7 +48,7 @@ pub struct ThreadPools {
 }
 
 impl ThreadPools {
-    /// Two pools without any threads so far.
+    /// Makes two pools without any threads.
     #[must_use]
     pub const fn new(around: Option<Around>) -> Self {
         Self { views: ThreadPool::new(MOST, around), changes: ThreadPool::new(MOST, around) }
@@ -76,11 +77,11 @@ impl fmt::Debug for ThreadPool {
     }
 }
 
-/// Work that no thread could be had for.
+/// Work for which no thread could be started.
 pub struct Unsubmitted {
-    /// The work, not begun.
+    /// The work, which has not begun.
     pub job: Job,
-    /// Why.
+    /// The reason.
     pub error: StoreError,
 }
 
@@ -91,7 +92,7 @@ impl fmt::Debug for Unsubmitted {
 }
 
 impl Unsubmitted {
-    /// Tells the work that there is no thread for it, on this thread.
+    /// Passes the error to the work, on this thread.
     pub fn refuse(self) {
         (self.job)(Err(self.error));
     }
@@ -104,10 +105,10 @@ impl ThreadPool {
         Self { most, around, threads: PerProcess::new() }
     }
 
-    /// Has the work done on one of the threads. Nothing is waited for.
+    /// Submits work to one of the threads, and does not wait.
     ///
     /// # Errors
-    /// There is no thread, and the system starts none. The work comes back.
+    /// There is no thread, and the system cannot start one. The error returns the work.
     pub fn submit(&self, job: Job) -> Result<(), Unsubmitted> {
         let make = || -> Result<_, Infallible> {
             Ok(Ending(Arc::new(Threads::new(self.most, self.around))))
@@ -117,7 +118,7 @@ impl ThreadPool {
     }
 }
 
-/// The threads of a pool. They end when the pool is dropped, and what is submitted is done.
+/// The threads of a pool. They end when the pool is dropped and all submitted work is done.
 struct Ending(Arc<Threads>);
 
 impl Drop for Ending {
@@ -138,9 +139,9 @@ struct Threads {
 struct Queue {
     jobs: VecDeque<Job>,
     threads: usize,
-    /// How many of the threads have nothing to do.
+    /// The number of idle threads.
     idle: usize,
-    /// A thread has been started, and has not come yet.
+    /// A thread was started, and does not run yet.
     starting: bool,
     ending: bool,
 }
@@ -158,8 +159,8 @@ impl fmt::Debug for Worker<'_> {
 }
 
 impl Worker<'_> {
-    /// The work is done, and is about to be reported. From now on this thread counts as idle: the next call of who is
-    /// told, which may come at once, needs no other thread.
+    /// Marks the work as done; its result is about to be reported. From now on this thread counts as idle, so the next
+    /// call of the same caller, which may follow immediately, needs no other thread.
     pub fn release(&self) {
         if !self.released.replace(true) {
             self.threads.queue().idle += 1;
@@ -176,7 +177,7 @@ impl Threads {
         let mut queue = self.queue();
         if queue.idle <= queue.jobs.len()
             && let Err(error) = self.start(&mut queue)
-            // Otherwise the existing threads will do it.
+            // Otherwise the existing threads will do the work.
             && queue.threads == 0
         {
             let error = StoreError::failed("starting a thread", error).unchanged();
@@ -188,7 +189,7 @@ impl Threads {
         Ok(())
     }
 
-    /// Starts a thread, unless there are enough or one is about to come.
+    /// Starts a thread, unless there are enough or one is already starting.
     fn start(self: &Arc<Self>, queue: &mut Queue) -> std::io::Result<()> {
         if queue.starting || queue.threads >= self.most {
             return Ok(());
@@ -210,7 +211,7 @@ impl Threads {
         loop {
             while let Some(job) = queue.jobs.pop_front() {
                 if !queue.jobs.is_empty() && queue.idle == 0 {
-                    // Where none can be had, those that are there do it.
+                    // If no thread can be started, the existing ones do the work.
                     let _ = self.start(&mut queue);
                 }
                 drop(queue);
@@ -236,7 +237,7 @@ impl Threads {
         }
     }
 
-    /// Nothing that could panic is done under the lock.
+    /// No code under this lock can panic.
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }

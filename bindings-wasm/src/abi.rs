@@ -1,4 +1,4 @@
-//! The function of the module that does everything, and what it calls for each operation.
+//! The function through which JavaScript calls the module, and the dispatch to the operations.
 #![expect(unsafe_code, reason = "the name, and a text in the module's memory")]
 
 use memdir::{ConfigError, Image};
@@ -12,10 +12,11 @@ use crate::options::{span, string};
 use crate::stores::elsewhere;
 use crate::{engine, memories, stores, watch};
 
-/// Does what a JSON text asks for, an array of the operation and its arguments. The answer is a JSON text behind its length.
+/// Executes the operation of a JSON text, which is an array of the operation and its arguments. The answer is a JSON
+/// text after its length.
 ///
 /// # Safety
-/// The text is at this address, and was made with `memdir_alloc`. It is taken.
+/// The text is at this address, and was allocated with `memdir_alloc`. This function takes ownership of it.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn memdir_perform(text: *mut u8, length: usize) -> *mut u8 {
     // SAFETY: this function's own condition.
@@ -35,7 +36,7 @@ pub(crate) unsafe extern "C" fn memdir_perform(text: *mut u8, length: usize) -> 
     behind_its_length(&answer)
 }
 
-/// Does what JavaScript asks for.
+/// Executes an operation for JavaScript.
 fn dispatch(operation: &str, given: &Arguments) -> Result<Json, Failure> {
     match operation.split_once('.') {
         Some(("engine", method)) => engine::perform(method, given),

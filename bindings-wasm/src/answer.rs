@@ -1,4 +1,4 @@
-//! What JavaScript gets: replies, commands, entries.
+//! The values that JavaScript gets: replies, commands, entries.
 
 use memdir::store::{Entry, EntryKind};
 use memdir::value::Value;
@@ -10,8 +10,9 @@ use crate::errors::code;
 use crate::thrown::Thrown;
 use crate::times::to_millis;
 
-/// A reply: `{ content, isError, kind, cause, code, thrown, hook }`. `kind` is there only for an error, `cause` only if the store or a
-/// hook failed, `code` only if it was the store, `thrown` if it is written in JavaScript, and `hook` only if it was a hook.
+/// A reply: `{ content, isError, kind, cause, code, thrown, hook }`. `kind` exists only for an error, and `cause` only if the
+/// store or a hook failed. `code` exists only if the store failed, `thrown` if that store is written in JavaScript, and `hook`
+/// only if a hook failed.
 pub(crate) fn reply(reply: Reply) -> Json {
     let content = match reply.content {
         Content::Image { media_type, bytes } => {
@@ -57,7 +58,7 @@ pub(crate) fn command(command: &Command<'_>) -> Json {
     fields.collect::<Map<_, Json>>().into()
 }
 
-/// Entries, without the fields that they do not have.
+/// Entries. Fields without a value are omitted.
 pub(crate) fn entries(entries: Vec<Entry>) -> Json {
     let shown = entries.into_iter().map(|entry| {
         let mut shown = json!({ "path": entry.path.as_str() });

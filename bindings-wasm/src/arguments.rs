@@ -1,4 +1,4 @@
-//! [`Arguments`]: those of one operation, by their places.
+//! [`Arguments`]: the arguments of one operation, by position.
 
 use memdir::value::Value;
 use memdir::{Cancellation, Error};
@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use crate::errors::Failure;
 use crate::input::value;
 
-/// The arguments of an operation. `ts/wasm.ts` hands them over as the operation expects them.
+/// The arguments of an operation, in the order in which `ts/wasm.ts` passes them.
 pub(crate) struct Arguments(Vec<Json>);
 
 impl Arguments {
@@ -15,12 +15,12 @@ impl Arguments {
         Self(given)
     }
 
-    /// The argument in this place; null if it is not there.
+    /// The argument at this position; null if it is absent.
     pub(crate) fn get(&self, place: usize) -> &Json {
         self.0.get(place).unwrap_or(&Json::Null)
     }
 
-    /// The number of what JavaScript holds.
+    /// The number of a value that JavaScript holds.
     pub(crate) fn number(&self, place: usize) -> u32 {
         self.get(place).as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or_default()
     }
@@ -35,7 +35,7 @@ impl Arguments {
         self.get(place).as_bool().unwrap_or_default()
     }
 
-    /// A cancellation that is cancelled already, or never.
+    /// A cancellation that is already cancelled, or that never will be.
     pub(crate) fn cancellation(&self, place: usize) -> Cancellation {
         let cancellation = Cancellation::new();
         if self.flag(place) {
@@ -44,7 +44,7 @@ impl Arguments {
         cancellation
     }
 
-    /// An argument of a developer's, read as an option is.
+    /// An argument from the developer, read like an option.
     pub(crate) fn given<T>(
         &self,
         place: usize,

@@ -1,4 +1,4 @@
-//! The operations of an `Engine`: opening a memory, tool calls and their two halves.
+//! The operations of an `Engine`: opening a memory, and beginning and finishing tool calls.
 
 use memdir::store::{encrypt, encrypt_lazily};
 use memdir::value::Value;
@@ -24,7 +24,8 @@ pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> 
         }
         "onStore" => {
             let (store, options) = (OPENED.get(given.number(0))?, read(given.get(1))?);
-            // A store in JavaScript is used later, as with the binary: its first answer may be an error of the first command.
+            // A store in JavaScript is used later, as with the native addon: its first answer may be an error of the
+            // first command.
             let store = match given.flag(2) {
                 true => encrypt_lazily(store, &options)?,
                 false => encrypt(store, &options)?,
@@ -60,7 +61,7 @@ pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> 
                 let memory = memory.cancelled_by(&cancellation);
                 memory.hook_call(call).map(HookCall::into_owned)
             })?;
-            // Without the table: a store in JavaScript may be asked.
+            // The table is not locked here, because this may call a store in JavaScript.
             Ok(known.map(|call| call.diff()).transpose()?.unwrap_or_default().into())
         }
         "finish" => finish(given),
@@ -79,7 +80,7 @@ pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> 
     }
 }
 
-/// The second half of a call: what the hook decided is what it returned, a sentence, or a reason.
+/// Finishes a call. The hook's decision is its return value, a sentence, or the reason why it failed.
 fn finish(given: &Arguments) -> Result<Json, Failure> {
     let (memory, call) = pending(given)?;
     let said = given.get(3);

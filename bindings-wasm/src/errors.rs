@@ -1,4 +1,4 @@
-//! What a call throws: the errors of the binary for a machine (`bindings-node/src/errors.rs`), as JSON.
+//! The errors that a call throws, as JSON: the same as in the native addon (`bindings-node/src/errors.rs`).
 
 use memdir::copy::CopyError;
 use memdir::history::HistoryError;
@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use crate::results::shown;
 use crate::thrown::Thrown;
 
-/// Why a call failed.
+/// The reason why a call failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// An error of the core.
@@ -19,7 +19,7 @@ pub(crate) enum Failure {
     History(HistoryError),
     /// An error without a class of its own.
     Plain(String),
-    /// JavaScript threw while it was asked. It knows what.
+    /// A function of JavaScript threw. JavaScript keeps the exception.
     Thrown,
 }
 
@@ -29,7 +29,7 @@ impl Failure {
         Self::Plain(format!("memdir itself is at fault: {words}"))
     }
 
-    /// The name, the message and the one more property of the error that JavaScript throws.
+    /// The name, the message and the additional property of the error that JavaScript throws.
     pub(crate) fn into_json(self) -> Json {
         match self {
             Self::Core(CoreError::Config(error)) => {
@@ -81,7 +81,7 @@ impl From<StoreError> for Failure {
     }
 }
 
-/// The error for an operation that there is not.
+/// The error for an unknown operation.
 pub(crate) fn unknown(operation: &str) -> Failure {
     Failure::internal(&format!("there is no operation {operation:?}"))
 }

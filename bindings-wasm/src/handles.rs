@@ -1,4 +1,4 @@
-//! What JavaScript holds, by numbers. No number is used again.
+//! The values that JavaScript holds, by number. Numbers are never reused.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -21,11 +21,11 @@ thread_local! {
 
 /// The memories.
 pub(crate) const MEMORIES: Table<Memory> = Table(&ENGINES);
-/// The stores that are used directly.
+/// The stores that JavaScript uses directly.
 pub(crate) const OPENED: Table<Arc<dyn Store>> = Table(&STORES);
 /// The watches that have begun.
 pub(crate) const WATCHES: Table<Arc<SharedWatch>> = Table(&WATCHED);
-/// The calls between their halves, each with its memory.
+/// The pending calls, each with its memory.
 pub(crate) const CALLS: Table<(Memory, Call<'static>)> = Table(&PENDING);
 
 impl<T> Table<T> {
@@ -36,12 +36,12 @@ impl<T> Table<T> {
         number
     }
 
-    /// Takes a value out.
+    /// Removes a value.
     pub(crate) fn take(&self, number: u32) -> Option<T> {
         self.0.with_borrow_mut(|table| table.remove(&number))
     }
 
-    /// Looks at a value.
+    /// Calls `look` with a value.
     pub(crate) fn look<R>(&self, number: u32, look: impl FnOnce(&T) -> R) -> Result<R, Failure> {
         let found = self.0.with_borrow(|table| table.get(&number).map(look));
         found.ok_or_else(|| Failure::internal("a number that stands for nothing"))

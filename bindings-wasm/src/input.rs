@@ -9,7 +9,8 @@ use serde_json::{Value as Json, json};
 
 use crate::border::asked;
 
-/// Decodes the input whose kind this is, under the command's name if there is one. An object's fields are asked for.
+/// Decodes the input of this kind, as the command `name` if there is one. It requests an object's fields from
+/// JavaScript.
 pub(crate) fn decode(input: &Json, name: Option<&str>) -> Decoded<'static> {
     match (value(input), name) {
         (Value::Object, Some(name)) => Decoded::named(name, &OwnFields("input")).into_owned(),
@@ -22,12 +23,13 @@ pub(crate) fn decode(input: &Json, name: Option<&str>) -> Decoded<'static> {
     }
 }
 
-/// Whether it is a whole `tool_use` block, of which JavaScript keeps the input. A getter may return something else each time.
+/// Returns whether the input is a whole `tool_use` block. JavaScript then keeps the block's input, because a getter may
+/// return something else each time.
 fn is_block() -> bool {
     is_tool_use_block(&OwnFields("input")) && asked(&json!({ "block": "input" })) == true
 }
 
-/// The own properties of an object of JavaScript's: of the input, of the input in a block, or of what a hook returned.
+/// The own properties of a JavaScript object: the input, the input in a block, or the value that a hook returned.
 pub(crate) struct OwnFields(pub(crate) &'static str);
 
 impl Fields for OwnFields {
@@ -39,7 +41,8 @@ impl Fields for OwnFields {
     }
 }
 
-/// A value as `ts/wasm.ts` encodes it. JSON's own values are themselves, and an object says what JSON cannot.
+/// A value as `ts/wasm.ts` encodes it. JSON's own values are themselves, and an object represents values that JSON
+/// lacks.
 pub(crate) fn value(json: &Json) -> Value<'_> {
     let Json::Object(special) = json else {
         return match json {

@@ -1,5 +1,5 @@
-//! `JsStore`: a store written in JavaScript, for the core. It has to answer at once: a promise cannot be waited for in the
-//! middle of a call. The binary for a machine has the same in `bindings-node/src/js_store.rs`, with threads that wait.
+//! `JsStore`: a store written in JavaScript, for the core. It must answer synchronously, because a promise cannot be awaited
+//! in the middle of a call. `bindings-node/src/js_store.rs` is the same for the native addon, with threads that wait.
 
 use std::time::SystemTime;
 
@@ -11,16 +11,16 @@ use crate::border::{asked, asked_with_edit, bytes, placed};
 use crate::thrown::Thrown;
 use crate::times::{from_millis, to_millis};
 
-/// A store written in JavaScript, by the number that JavaScript knows it by.
+/// A store written in JavaScript, by its number in JavaScript.
 pub(crate) struct JsStore {
     number: u32,
-    /// Whether the store has the method `open`.
+    /// True if the store has the method `open`.
     opens: bool,
-    /// Whether it keeps times of access.
+    /// True if it keeps access times.
     tracks_access: bool,
 }
 
-/// What a method returned.
+/// The result of a method.
 enum Outcome {
     Nothing,
     Content(Vec<u8>),
@@ -32,13 +32,13 @@ enum Outcome {
 }
 
 impl JsStore {
-    /// `methods` are the optional ones that the store has.
+    /// `methods` are the optional methods that the store has.
     pub(crate) fn new(number: u32, methods: &[&str]) -> Self {
         let tracks_access = methods.contains(&"recordAccess") && methods.contains(&"deleteUnused");
         Self { number, opens: methods.contains(&"open"), tracks_access }
     }
 
-    /// Calls a method, with what it takes besides its path.
+    /// Calls a method, with its arguments beside the path.
     fn ask(
         &self,
         operation: &'static str,
@@ -65,12 +65,12 @@ impl Drop for JsStore {
     }
 }
 
-/// The edit of a method that is not an update.
+/// The edit for a method other than an update.
 fn none(_: &[u8]) -> Option<Splice> {
     None
 }
 
-/// What JavaScript answered.
+/// Converts the answer of JavaScript.
 fn outcome(operation: &'static str, answer: &Json) -> Result<Outcome, StoreError> {
     if let Some(error) = answer.get("error") {
         let condition = error["code"].as_str().and_then(StoreError::from_errno_name);

@@ -1,11 +1,11 @@
-//! memdir as WebAssembly: the same low-level interface for JavaScript that the binary for a machine has, for machines that
-//! have none. `bindings-node/ts/wasm.ts` is its other half.
+//! memdir as WebAssembly, for platforms without a native addon. It has the same low-level interface for JavaScript as the addon.
+//! `bindings-node/ts/wasm.ts` is its other half.
 //!
-//! Everything that crosses the border is JSON or bytes. One function is called with the name of an operation, and one function
-//! of JavaScript's is called back: for a field of an input, an edit, the progress of a task. All of it happens on one thread,
+//! Everything that crosses the border is JSON or bytes. JavaScript calls one function with the name of an operation. The module
+//! calls one function of JavaScript: for a field of an input, an edit, the progress of a task. All of it happens on one thread,
 //! so a call has ended when it returns.
 //!
-//! There is no file system and no network behind it, so the stores are those in the process.
+//! There is no file system and no network, so the only stores are in the process.
 #![cfg(target_family = "wasm")]
 
 mod abi;

@@ -1,4 +1,4 @@
-//! The operations of an `Engine` that are for a developer's own code, with named arguments.
+//! The operations of an `Engine` for the developer's own code, with named arguments.
 
 use std::time::{Duration, SystemTime};
 
@@ -21,7 +21,8 @@ use crate::times::{LAST_NANOS, from_millis};
 /// Times are the milliseconds of a `Date`.
 const TIMES: Times = Times { read: time, rest: Duration::from_nanos(LAST_NANOS) };
 
-/// The number of the memory, whether the call is cancelled, and the arguments by their names.
+/// Executes a method. The arguments are the number of the memory, whether the call is cancelled, and the named
+/// arguments.
 pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> {
     let memory = MEMORIES.get(given.number(0))?.cancelled_by(&given.cancellation(1));
     let fields = Object(given.get(2));

@@ -10,10 +10,10 @@ use crate::input::value;
 use crate::option_values::{self, Given};
 pub(crate) use crate::option_values::{optional_span, span, word};
 
-/// Reads the options: null, or the entries of an object, or a value that is none.
+/// Reads the options: null, the entries of an object, or a value that cannot be options.
 pub(crate) fn read(given: &Json) -> Result<MemoryOptions, Failure> {
     let mut options = MemoryOptions::default();
-    // The SDK has a block for them.
+    // The SDK has a block for images.
     options.max_image_bytes = Some(MemoryOptions::CLAUDE_IMAGE_BYTES);
     if given.is_null() {
         return Ok(options);
@@ -47,7 +47,7 @@ fn given_value(given: &Json) -> Given<'_> {
     Given::Value(value(given))
 }
 
-/// The key of an encrypted store. No sentence shows it.
+/// The key of an encrypted store. No error shows it.
 pub(crate) fn key(name: &str, given: &Json) -> Result<EncryptionKey, Failure> {
     Ok(option_values::key(name, given_value(given))?)
 }

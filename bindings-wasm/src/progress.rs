@@ -1,4 +1,4 @@
-//! How far a long task is: a function of JavaScript's is told, and says whether it goes on.
+//! The progress of a long task: a function of JavaScript gets it, and says whether to continue.
 
 use std::ops::ControlFlow;
 
@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use crate::border::asked;
 use crate::results::shown;
 
-/// Tells JavaScript how far a task is, if it wants to know, and whether it goes on.
+/// Reports the progress to JavaScript, if it wants it. Returns whether to continue.
 pub(crate) fn go_on(watched: bool, at: impl Serialize, thrown: &mut bool) -> ControlFlow<()> {
     if !watched {
         return ControlFlow::Continue(());

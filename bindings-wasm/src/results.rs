@@ -1,4 +1,4 @@
-//! Results and events, as JSON: the same values that the binary for a machine makes (`bindings-node/src/results.rs`).
+//! Results and events as JSON: the same values as in the native addon (`bindings-node/src/results.rs`).
 
 use memdir::NameCase;
 use memdir_bindings_shared::plain::Plain;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::times::of_date;
 
-/// A value of the engine's, as JSON. A field without a value is absent.
+/// Converts a value of the engine to JSON. A field without a value is omitted.
 pub(crate) fn shown(value: impl Serialize) -> Json {
     into_json(Plain::of(&value))
 }
@@ -18,7 +18,7 @@ pub(crate) fn into_json(value: Plain) -> Json {
         Plain::Flag(flag) => flag.into(),
         Plain::Count(count) => count.into(),
         Plain::Text(text) => text.into(),
-        // No field has such a name. `decode` of `ts/wasm-values.ts` makes a `Date` of it.
+        // No field has the name `$date`. `decode` of `ts/wasm-values.ts` makes a `Date` from it.
         Plain::Time(time) => json!({ "$date": of_date(time) }),
         Plain::Seconds(seconds) => (seconds * 1_000.0).into(),
         Plain::List(items) => items.into_iter().map(into_json).collect(),

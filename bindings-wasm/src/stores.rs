@@ -38,7 +38,7 @@ pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> 
             let methods = given.get(1).as_array().into_iter().flatten().filter_map(Json::as_str);
             Arc::new(JsStore::new(given.number(0), &methods.collect::<Vec<_>>()))
         }
-        // There is none here.
+        // This platform has no store with namespaces, so the call always fails.
         "namespaces" => {
             check_address(given.text(0))?;
             return Ok(shown(memdir::namespaces(given.text(0), &MemoryOptions::default())?));
@@ -49,13 +49,13 @@ pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> 
     Ok(OPENED.add(opened).into())
 }
 
-/// Refuses the address of a store that is outside of the process. The core has an error for each of them, which speaks of
-/// how memdir was built.
+/// Refuses the address of a store outside the process. The core's errors for them concern the way memdir was built, which is
+/// not useful here.
 pub(crate) fn check_address(address: &str) -> Result<(), Failure> {
     let place = match address.split_once(':').map(|(scheme, _)| scheme) {
         Some("sqlite") => "SQLite needs a file system",
         Some("postgres" | "postgresql" | "s3" | "gs" | "az") => "this store needs a network",
-        // The core knows what is wrong with others. One letter is a drive.
+        // The core knows what is wrong with other schemes. One letter is a drive.
         Some(scheme) if scheme.len() > 1 && scheme != "dir" => return Ok(()),
         None if address.is_empty() => return Ok(()),
         _ => "a directory needs a file system",
@@ -63,14 +63,14 @@ pub(crate) fn check_address(address: &str) -> Result<(), Failure> {
     Err(elsewhere(&format!("{place}: use \"memory:\"")).into())
 }
 
-/// The error for what is outside of the process.
+/// The error for a store outside the process.
 pub(crate) fn elsewhere(why: &str) -> ConfigError {
     ConfigError::from(format!(
         "memdir runs as WebAssembly here, because there is no binary for this machine or the program asked for it, and {why}"
     ))
 }
 
-/// A store by its number or its address, with where it is mounted and whether it is read-only.
+/// A store by its number or its address, with its mount point and whether it is read-only.
 fn mount(given: &Json) -> Result<Mount, Failure> {
     let place = match given[1].as_str() {
         Some(address) => {
@@ -129,7 +129,7 @@ fn update(store: &Arc<dyn Store>, path: &MemoryPath) -> Result<(), Failure> {
         if answer.is_null() {
             return None;
         }
-        // What is no place is what was thrown.
+        // If JavaScript threw, the answer has no content.
         match bytes(&answer) {
             Ok(text) => Some(Splice { range: 0..old.len(), text }),
             Err(_) => {

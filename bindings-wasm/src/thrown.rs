@@ -1,9 +1,10 @@
-//! [`Thrown`]: an exception of a store that is written in JavaScript, on its way through the core and back.
+//! [`Thrown`]: an exception of a store written in JavaScript, on its way through the core and back.
 
 use std::error::Error as StdError;
 use std::fmt;
 
-/// What a method of a store threw: the number by which JavaScript keeps it until the call has ended, and its message.
+/// The exception that a store's method threw: the number under which JavaScript keeps it until the call has ended, and
+/// its message.
 #[derive(Debug)]
 pub(crate) struct Thrown {
     message: String,
@@ -23,7 +24,7 @@ impl Thrown {
         Self { message, number }
     }
 
-    /// The number, if a store threw something and this error comes of it.
+    /// The number of the exception, if a store's exception caused this error.
     pub(crate) fn beneath(error: &(dyn StdError + 'static)) -> Option<u64> {
         let mut next = Some(error);
         while let Some(error) = next {

@@ -1,4 +1,4 @@
-//! A watch, which JavaScript asks now and then whether it is time to look.
+//! A watch. JavaScript checks from time to time whether the watch has to poll.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,6 @@
-//! Makes `memdir.h` from the functions of the library.
+//! Generates `memdir.h` from the functions of the library.
 //!
-//! Usage: memdir-c-header [--check]    with --check, fails if the committed header is another one
+//! Usage: memdir-c-header [--check]    with --check, fails if the committed header is stale
 
 use std::error::Error;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use cbindgen::{Builder, Language, Style};
 
-/// What every caller has to know, at the top of the header.
+/// The rules for every caller, at the top of the header.
 const RULES: &str = "/*
  * memdir: the memory directory for agents that use Claude's memory tool.
  *

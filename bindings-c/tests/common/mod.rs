@@ -12,7 +12,7 @@ pub(crate) fn taken(text: *mut c_char) -> Option<Value> {
     if text.is_null() {
         return None;
     }
-    // SAFETY: it is a text of the library, used here for the last time.
+    // SAFETY: it is a text of the library, and this is its last use.
     unsafe {
         let json = serde_json::from_slice(CStr::from_ptr(text).to_bytes()).unwrap();
         memdir_free(text);
@@ -22,7 +22,7 @@ pub(crate) fn taken(text: *mut c_char) -> Option<Value> {
 
 /// Calls a function that takes a place for its error.
 pub(crate) fn with_error<T>(call: impl FnOnce(*mut *mut c_char) -> T) -> (T, Option<Value>) {
-    // Not null: the library has to set it.
+    // Not null, because the library has to set it.
     let mut error = std::ptr::dangling_mut();
     let value = call(&raw mut error);
     (value, taken(error))
@@ -58,7 +58,7 @@ pub(crate) fn operation(memory: u64, name: &str, arguments: &str) -> Result<Valu
     taken(result).ok_or_else(|| error.unwrap())
 }
 
-/// A call in its two halves.
+/// A call that is begun and finished.
 pub(crate) fn decided(
     memory: u64,
     input: &str,
@@ -72,7 +72,7 @@ pub(crate) fn decided(
         assert_ne!(pending, 0);
         let (reply, error) =
             with_error(|error| memdir_finish(pending, decision.as_ptr(), &raw mut event, error));
-        // Once only.
+        // A call can be finished only once.
         assert_eq!(
             taken(memdir_finish(pending, null(), null_mut(), null_mut())).unwrap()["is_error"],
             true

@@ -1,4 +1,4 @@
-// Package mapstore is a complete store as an example: a map in this process. A lock around it keeps writers apart.
+// Package mapstore is an example of a complete store: a map in this process, with a lock that synchronises writers.
 package mapstore
 
 import (
@@ -22,7 +22,7 @@ type MapStore struct {
 	nodes map[string]node
 }
 
-// node is a directory, or a file with its content, which is never changed.
+// node is a directory, or a file with its content, which is immutable.
 type node struct {
 	isDirectory        bool
 	content            []byte
@@ -40,12 +40,12 @@ func New() *MapStore {
 	return &MapStore{nodes: map[string]node{root: {isDirectory: true}}}
 }
 
-// now is a time that a store can keep: to the microsecond.
+// now is the current time, truncated to the microsecond, which is the precision of a store.
 func now() time.Time { return time.Now().Truncate(time.Microsecond) }
 
 func parent(path string) string { return path[:strings.LastIndexByte(path, '/')] }
 
-// file finds a file. The caller has the lock.
+// file finds a file. The caller holds the lock.
 func (s *MapStore) file(path string) (node, error) {
 	found, is := s.nodes[path]
 	switch {
@@ -57,7 +57,8 @@ func (s *MapStore) file(path string) (node, error) {
 	return found, nil
 }
 
-// makeParents makes the missing parents of a path, or none if one of them is a file. The caller has the lock.
+// makeParents creates the missing parents of a path. If one of them is a file, it creates nothing. The caller holds the
+// lock.
 func (s *MapStore) makeParents(path string) error {
 	var missing []string
 	for path = parent(path); ; path = parent(path) {

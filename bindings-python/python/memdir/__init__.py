@@ -18,7 +18,7 @@ With the Anthropic SDK (`pip install "memdir[anthropic]"`), put a tool into the 
     )
     print(runner.until_done())
 
-With any other framework, or none, pass a tool call's input to a `Memory`:
+With any other framework, or without one, pass a tool call's input to a `Memory`:
 
 >>> from memdir import Memory
 >>> memory = Memory("memory:")
@@ -36,7 +36,7 @@ import atexit
 import os
 from typing import TYPE_CHECKING
 
-# In this order.
+# The order matters: `_main_interpreter` has to run before the native module is loaded.
 from memdir import _main_interpreter, _memdir
 from memdir._async_hooks import AsyncHookCall
 from memdir._async_memory import AsyncMemory
@@ -186,7 +186,7 @@ __all__ = [
 
 del _main_interpreter
 
-# Functions that the program registers later run before it.
+# Python runs exit functions in reverse order, so those of the application run before this one.
 atexit.register(_memdir.before_exit)
 
 if hasattr(os, "register_at_fork"):
@@ -198,7 +198,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def __getattr__(name: str) -> object:
-    # The tools extend classes of the SDK, which is imported only when a tool is used.
+    # The tools extend classes of the SDK, so the SDK is imported only when a tool is used.
     if name not in {"MemoryTool", "AsyncMemoryTool"}:
         raise AttributeError(f"module 'memdir' has no attribute {name!r}")
     try:

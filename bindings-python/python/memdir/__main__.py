@@ -1,4 +1,4 @@
-"""`python -m memdir`: the program `memdir`, also if its script is not on the path."""
+"""`python -m memdir`: the program `memdir`, even if its script is not on the path."""
 
 import sys
 

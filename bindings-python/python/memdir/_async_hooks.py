@@ -1,9 +1,9 @@
-"""The hooks of an `AsyncMemory`: called around each command, and awaited where they can be.
+"""The hooks of an `AsyncMemory`: called around each command, and awaited if they are coroutines.
 
-The engine decodes a call and later executes its command; in between nothing waits (`PendingCall`).
-So a hook that is a coroutine function is awaited here, in the task of the call, and holds no
-thread. A plain function is called on the thread that executes the command, as part of the same
-work. If it returns an awaitable, the thread hands that over to the task.
+The engine decodes a call and executes its command in two separate steps (`PendingCall`). A hook
+that is a coroutine function is awaited between them, in the task of the call, and holds no thread.
+A plain function is called on the thread that executes the command, as part of the same work. If it
+returns an awaitable, the thread passes the awaitable to the task.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ class _Answer(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """What `before` returned on a thread, and only the task can await."""
+    """An awaitable that `before` returned on a thread. Only the task can await it."""
 
     awaitable: Awaitable[object]
 
 
 class _Told(NamedTuple):
-    """What `after` returned on a thread, and only the task can await."""
+    """An awaitable that `after` returned on a thread. Only the task can await it."""
 
     awaitable: Awaitable[object]
 
 
 class AsyncHookCall:
-    """What a coroutine function as the hook `before` may know of a call, beside the command.
+    """Describes a call, beyond its command, to a `before` hook that is a coroutine function.
 
     Attributes:
-        actor: Who acts: that of `acting_as`, or the option `actor`; `None` if there is none.
-        session: The session: each memory has its own, and each that `acting_as` makes.
+        actor: The actor of `acting_as`, or else the option `actor`; `None` if neither is set.
+        session: The session. Each memory has its own, and so has each result of `acting_as`.
         tool_use_id: The `id` of the `tool_use` block; `None` if the input was not a whole block.
     """
 
@@ -66,7 +66,7 @@ class AsyncHookCall:
         self.tool_use_id = call.tool_use_id
 
     async def diff(self) -> str:
-        """As `HookCall.diff`."""
+        """Same as `HookCall.diff`."""
         try:
             return await in_thread(self._memory, self._call.diff, view=True)
         except NoThreadError as error:
@@ -77,7 +77,7 @@ AsyncHookCall.__module__ = "memdir"
 
 
 class Hooks:
-    """The hooks of a memory, and of all sessions of it."""
+    """The hooks of a memory, shared by all of its sessions."""
 
     def __init__(
         self, before: Callable[..., object] | None, after: Callable[..., object] | None
@@ -89,14 +89,14 @@ class Hooks:
         self._after_waits = after is not None and _memdir.is_coroutine_function(after)
 
     def are_running(self) -> bool:
-        """Whether one of them runs in this task, or in a task that started this one."""
+        """Returns whether a hook runs in this task, or in a task that started this one."""
         return self in _running.get()
 
     async def carry_out(self, memory: Memory, call: PendingCall) -> PendingCall:
-        """Executes the rest of a call, which has its reply then.
+        """Executes the rest of a call. Afterwards the call has its reply.
 
-        If the task is cancelled while a hook waits, the hook gets the cancellation. Nothing is
-        executed if that was `before`, or if the command has not begun to write.
+        If the task is cancelled while a hook waits, the hook receives the cancellation. The command
+        is not executed if that hook was `before`, or if the command has not begun to write.
         """
         try:
             if self.are_running():
@@ -116,13 +116,14 @@ class Hooks:
     async def _with_hooks(self, memory: Memory, call: PendingCall) -> None:
         before, view = self._before, call.is_view
         command = call.command if self._before_waits else None
-        # Else a thread has all of the call, and tells `after` whatever becomes of the task.
+        # Otherwise one thread runs the whole call, and calls `after` even if the task is cancelled.
         is_ours = self._before_waits or self._after_waits
 
         def unless_begun() -> bool:
             return call.cancel() is not None
 
-        # Where `after` waits, its task has to see how the command ended.
+        # A coroutine `after` needs the outcome, so the task stops waiting only for an unbegun
+        # command.
         give_up = unless_begun if self._after_waits else None
 
         on_thread = partial(in_thread, memory, view=view, give_up=give_up)
@@ -142,7 +143,7 @@ class Hooks:
         except NoThreadError as error:
             told = self._told(call.fail(error.__cause__))
         except GeneratorExit:
-            # The event loop runs this task no longer, so it cannot wait.
+            # The event loop no longer runs this task, so the task cannot wait.
             raise
         except BaseException:
             if is_ours:
@@ -154,10 +155,10 @@ class Hooks:
             await self._logging(lambda: told.awaitable)
 
     async def _give_up(self, memory: Memory, call: PendingCall) -> None:
-        """Tells `after` of a call whose task is cancelled."""
+        """Calls `after` for a call whose task was cancelled."""
         event = call.cancel()
         if event is None and self._after_waits:
-            # It was too late.
+            # The cancellation came too late: the command was executed.
             event = call.event
         if event is not None:
             with running_loop().shielded():
@@ -167,7 +168,7 @@ class Hooks:
         try:
             with self._marked():
                 return _Answer(returned=await _awaitable(question()))
-        except Exception as raised:  # noqa: BLE001 - the engine says what it means
+        except Exception as raised:  # noqa: BLE001 - the engine turns it into a reply
             return _Answer(raised=raised)
 
     async def _tell(self, memory: Memory, event: Event) -> None:
@@ -188,10 +189,10 @@ class Hooks:
         try:
             with self._marked():
                 await _awaitable(telling())
-        except Exception as raised:  # noqa: BLE001 - what is done is done
+        except Exception as raised:  # noqa: BLE001 - the command is already done
             _log(raised)
 
-    # What is done on the thread of the call.
+    # These methods run on the thread of the call.
 
     def _asked(self, call: PendingCall) -> _Asked | _Told | None:
         if self._before is None:
@@ -199,7 +200,7 @@ class Hooks:
         try:
             with self._marked():
                 returned = call.ask(self._before, self._takes_call)
-        except BaseException as raised:  # noqa: BLE001 - the engine says what it means
+        except BaseException as raised:  # noqa: BLE001 - the engine turns it into a reply
             return self._finished(call, _Answer(raised=raised))
         if returned is not None and inspect.isawaitable(returned):
             return _Asked(returned)
@@ -209,13 +210,13 @@ class Hooks:
         return self._told(call.finish(*answer))
 
     def _told(self, event: Event | None) -> _Told | None:
-        """Tells a plain `after`."""
+        """Calls a plain `after`."""
         if event is None or self._after is None or self._after_waits:
             return None
         try:
             with self._marked():
                 returned = self._after(event)
-        except Exception as raised:  # noqa: BLE001 - what is done is done
+        except Exception as raised:  # noqa: BLE001 - the command is already done
             _log(raised)
             return None
         if returned is not None and inspect.isawaitable(returned):
@@ -224,12 +225,12 @@ class Hooks:
 
     @contextmanager
     def _marked(self) -> Iterator[None]:
-        """Marks that one of them runs: its own commands go without hooks."""
+        """Marks that a hook runs, so commands that the hook executes call no hooks."""
         token = _running.set(_running.get() | {self})
         try:
             yield
         finally:
-            # An abandoned task is closed in another context.
+            # An abandoned task is closed in a different context.
             with suppress(ValueError):
                 _running.reset(token)
 
@@ -238,7 +239,7 @@ _running: ContextVar[frozenset[Hooks]] = ContextVar("memdir_running_hooks", defa
 
 
 def _awaitable(returned: object) -> Awaitable[object]:
-    """For a type checker: a hook that is no coroutine function may return anything."""
+    """Narrows the type: a hook that is not a coroutine function may return anything."""
     if inspect.isawaitable(returned):
         return returned
     raise TypeError(f"an awaitable is expected, not {type(returned).__name__}")

@@ -46,15 +46,15 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# A longer JSON text is not a view, and takes a while to be read.
+# A longer JSON text is not a view, and takes a while to decode.
 _VIEW_CHARS = 4096
-# What takes longer to be read than the loop of others may wait.
+# A text of this length takes longer to decode than other tasks of the loop should wait.
 _LONG_JSON = 65_536
 _JSON_VIEW = re.compile(r'"command"\s*:\s*"view"')
 
 
 def is_view(input: object, command: str | None = None) -> bool:
-    """Whether the input seems to be a view."""
+    """Returns whether the input seems to be a view."""
     if command is None:
         try:
             if isinstance(input, dict):
@@ -63,7 +63,7 @@ def is_view(input: object, command: str | None = None) -> bool:
                 return len(input) <= _VIEW_CHARS and _JSON_VIEW.search(input) is not None
             else:
                 found = getattr(input, "command", None)
-        except Exception:  # noqa: BLE001 - an object that cannot be asked: the engine says so
+        except Exception:  # noqa: BLE001 - the engine reports an object whose fields cannot be read
             return False
         command = found if isinstance(found, str) else None
     return command == "view"
@@ -73,22 +73,21 @@ class AsyncMemory(Generic[ViewT_co]):
     """`Memory` with `await`, for asyncio and Trio.
 
     Every method of `Memory` that uses the store is a coroutine with the same arguments, results and
-    exceptions. The event loop is never held up: a view whose answer is at hand, because the file is
-    small and in memory, is answered at once; everything else is done on a few threads of memdir's,
-    which start when there is work and end without any. Stores written in Python run on those
-    threads, too.
+    exceptions. The event loop is never blocked. If a view's file is small and in memory, the view
+    is answered at once. Everything else runs on memdir's own thread pool. Its threads start when
+    there is work and end when there is none. Stores written in Python run on those threads, too.
 
     The hooks (`before`, `after`) may be coroutine functions, such as one that asks a person. They
     are awaited in the task of the call and hold no thread, however long they wait. Plain functions
     are called on the thread that executes the command.
 
-    If a task is cancelled before its command begins to write, also while `before` waits, the
-    command is not executed. If the command has begun, it goes on to its end.
+    If a task is cancelled before its command begins to write, or while `before` waits, the command
+    is not executed. If the command has begun to write, it runs to its end.
 
     One memory may be used from several event loops and threads at once.
 
-    To open a memory reads files, connects to a server or derives a key. The constructor waits for
-    that; in a task use `await AsyncMemory.open(...)`.
+    Opening a memory reads files, connects to a server or derives a key. The constructor blocks
+    until that is done. In a task use `await AsyncMemory.open(...)`.
 
     Args:
         store: Where the files are: a directory, an address, a `Store`, or a dict of several, as
@@ -111,7 +110,8 @@ class AsyncMemory(Generic[ViewT_co]):
          1	- likes tea
     """
 
-    # `None` where the engine calls them, if there are any: around a `Memory` that is open.
+    # `None` if there are no hooks or if the engine calls them, as for a `Memory` that was already
+    # open.
     _hooks: Hooks | None = None
 
     @overload
@@ -140,7 +140,7 @@ class AsyncMemory(Generic[ViewT_co]):
     async def open(cls, store: Places = ..., **options: Unpack[AsyncMemoryOptions]) -> Self: ...
     @classmethod
     async def open(cls, store: Places = "./memory", **options: Unpack[AsyncMemoryOptions]) -> Any:
-        """Opens a memory without holding up the event loop.
+        """Opens a memory without blocking the event loop.
 
         Raises:
             ConfigError: The address or an option is wrong.
@@ -155,8 +155,8 @@ class AsyncMemory(Generic[ViewT_co]):
             input: The call's input: a dict, its JSON text, or one of the SDK's command models.
 
         Returns:
-            The reply for the model. Never an exception: a model's mistake is a reply with
-            `is_error`, and so is a broken store (its `cause` has the details for you).
+            The reply for the model. Nothing is raised: a model's mistake is a reply with
+            `is_error`, and so is a broken store. Its `cause` has the details for you.
         """
         if self._hooks is not None:
             call = await self._begun(partial(_memdir.begin_execute, self._memory, input), input)
@@ -179,7 +179,7 @@ class AsyncMemory(Generic[ViewT_co]):
 
         Args:
             path: The path to show.
-            view_range: The first and the last line to show, counted from 1; a last line of -1 is
+            view_range: The first and the last line to show, counted from 1. A last line of -1 is
                 the end of the file. All lines if absent.
 
         Returns:
@@ -250,9 +250,9 @@ class AsyncMemory(Generic[ViewT_co]):
         return await self._command("rename", old_path=old_path, new_path=new_path)
 
     async def read(self, path: str) -> str:
-        """The text of a file, as it is: also what views hide (`sensitive_on_view`).
+        """Reads the text of a file unchanged, even text that views redact (`sensitive_on_view`).
 
-        It does not count as a use of the file. The model cannot call this.
+        Reading does not count as use of the file. The model cannot call this.
 
         Raises:
             RefusedError: There is no such file, or it is not text.
@@ -261,7 +261,7 @@ class AsyncMemory(Generic[ViewT_co]):
         return await self._reading(self._memory.read, path)
 
     async def read_shown(self, path: str) -> str:
-        """The text of a file as a model may see it, as `Memory.read_shown`.
+        """Reads the text of a file as a model may see it. Same as `Memory.read_shown`.
 
         Raises:
             RefusedError: There is no such file, it is not text, or it is too large to be shown.
@@ -270,20 +270,21 @@ class AsyncMemory(Generic[ViewT_co]):
         return await self._reading(self._memory.read_shown, path)
 
     async def write(self, path: str, text: str, *, if_unchanged: str | None = None) -> None:
-        """Writes a file as a whole: it is made, with its parents, or replaced.
+        """Writes a whole file: creates it with its parents, or replaces it.
 
-        The model cannot call this, but the policies are those of its commands. With `if_unchanged`,
-        the text that `read` returned, the file is only replaced if it still holds it.
+        The model cannot call this, but the policies of its commands apply. With `if_unchanged`,
+        pass the text that `read` returned: the file is replaced only if it still contains that
+        text.
 
         Raises:
-            RefusedError: A policy forbids it, or the file does not hold `if_unchanged`. Nothing was
+            RefusedError: A policy forbids it, or the file's text is not `if_unchanged`. Nothing was
                 changed.
             StoreError: The store itself failed.
         """
         await self._changing(self._memory.write, path, text, if_unchanged=if_unchanged)
 
     async def list(self, path: str = "/memories", *, depth: int | None = 1) -> Sequence[Entry]:
-        """The entries below a directory, `depth` levels deep (`None` for all), as `Memory.list`.
+        """Lists a directory, `depth` levels deep (`None`: all). Same as `Memory.list`.
 
         Raises:
             RefusedError: Nothing is there.
@@ -292,7 +293,7 @@ class AsyncMemory(Generic[ViewT_co]):
         return await self._reading(self._memory.list, path, depth=depth)
 
     async def exists(self, path: str) -> bool:
-        """Whether there is a file or a directory.
+        """Returns whether a file or a directory exists.
 
         Raises:
             RefusedError: It is not a path under `/memories`.
@@ -309,7 +310,7 @@ class AsyncMemory(Generic[ViewT_co]):
         path: str = "/memories",
         limit: int = 100,
     ) -> builtins.list[GrepMatch]:
-        """Finds names of files and directories, and lines of files, as `Memory.grep` does.
+        """Finds names of files and directories, and lines of files. Same as `Memory.grep`.
 
         Raises:
             ConfigError: The pattern is wrong.
@@ -328,7 +329,7 @@ class AsyncMemory(Generic[ViewT_co]):
     async def find_sensitive(
         self, path: str = "/memories", *, limit: int = 100
     ) -> builtins.list[SensitiveMatch]:
-        """Finds sensitive text in names and lines, as `Memory.find_sensitive` does.
+        """Finds sensitive text in names and lines. Same as `Memory.find_sensitive`.
 
         Raises:
             RefusedError: Nothing is at `path`.
@@ -339,16 +340,16 @@ class AsyncMemory(Generic[ViewT_co]):
     def watch(
         self, path: str = "/memories", *, every: float | timedelta | None = None
     ) -> AsyncWatch:
-        """Watches the files at `path` and below it for changes by anybody, as `Memory.watch`.
+        """Watches `path` and everything below it for any changes. Same as `Memory.watch`.
 
-        Iterate over the result with `async for`, or await its `changes`. While it waits it holds no
-        thread, so it may be abandoned at any time.
+        Iterate over the result with `async for`, or await its `changes`. A watch that waits holds
+        no thread, so you may abandon it at any time.
         """
         begin = partial(self._memory.watch, path, every=every)
         return AsyncWatch(begin, self._reading)
 
     async def index(self, max_chars: int = 2000) -> str:
-        """A table of contents for a system prompt, as `Memory.index` makes it.
+        """Makes a table of contents for a system prompt. Same as `Memory.index`.
 
         Raises:
             StoreError: The store itself failed.
@@ -356,7 +357,7 @@ class AsyncMemory(Generic[ViewT_co]):
         return await self._reading(self._memory.index, max_chars)
 
     async def stats(self) -> Stats:
-        """How much the memory holds, as `Memory.stats`.
+        """Measures how much the memory holds. Same as `Memory.stats`.
 
         Raises:
             StoreError: The store itself failed.
@@ -364,7 +365,7 @@ class AsyncMemory(Generic[ViewT_co]):
         return await self._reading(self._memory.stats)
 
     def tool_definition(self, dialect: str = "json-schema") -> dict[str, object]:
-        """The tool for a model host that does not know Anthropic's, as `Memory.tool_definition`.
+        """Declares the tool to a host other than Anthropic's. Same as `Memory.tool_definition`.
 
         Raises:
             ConfigError: There is no such dialect.
@@ -374,7 +375,7 @@ class AsyncMemory(Generic[ViewT_co]):
     def tool_definitions(
         self, dialect: str = "json-schema", *, prefix: str = ""
     ) -> Sequence[dict[str, object]]:
-        """A tool for each command, as `Memory.tool_definitions`.
+        """Declares one tool for each command. Same as `Memory.tool_definitions`.
 
         Raises:
             ConfigError: There is no such dialect, or the prefix is wrong.
@@ -389,10 +390,10 @@ class AsyncMemory(Generic[ViewT_co]):
     async def bootstrap(
         self, *, about: str, features: Sequence[str], init: str = ""
     ) -> builtins.list[str]:
-        """Lays out the files with which a project begins, as `Memory.bootstrap` does.
+        """Creates the files with which a project begins. Same as `Memory.bootstrap`.
 
         Raises:
-            RefusedError: A policy forbids it. Files that were made stay.
+            RefusedError: A policy forbids it. Files that were already created stay.
             StoreError: The store itself failed.
         """
         return await self._changing(
@@ -400,13 +401,13 @@ class AsyncMemory(Generic[ViewT_co]):
         )
 
     def forget_views(self) -> None:
-        """Forgets what the model has seen, as `Memory.forget_views` does. It need not wait."""
+        """Forgets what the model has seen. Same as `Memory.forget_views`. It does not wait."""
         self._memory.forget_views()
 
     async def clear(self) -> str:
         """Deletes everything below `/memories`. The model cannot call this.
 
-        With a history, all contents stay in the history; `erase` removes it, too.
+        With a history, the history keeps all contents; `erase` removes the history, too.
 
         Raises:
             StoreError: The store itself failed.
@@ -414,7 +415,7 @@ class AsyncMemory(Generic[ViewT_co]):
         return await self._changing(self._memory.clear)
 
     async def erase(self, *, dry_run: bool = False) -> Erased:
-        """Removes everything for good, with the whole history, as `Memory.erase` does.
+        """Removes everything for good, with the whole history. Same as `Memory.erase`.
 
         Raises:
             RefusedError: The memory is read-only.
@@ -429,9 +430,9 @@ class AsyncMemory(Generic[ViewT_co]):
         dry_run: bool = False,
         on_progress: Callable[[ExpiryProgress], object] | None = None,
     ) -> builtins.list[Expired]:
-        """Removes the files that nobody used for `older_than`, as `Memory.expire` does.
+        """Removes the files that were not used for `older_than`. Same as `Memory.expire`.
 
-        `on_progress` is called on the thread that the store works on.
+        `on_progress` is called on the thread that executes the call.
 
         Raises:
             ConfigError: Accesses are not recorded, the store does not keep them, or it is
@@ -443,9 +444,9 @@ class AsyncMemory(Generic[ViewT_co]):
         )
 
     def acting_as(self, actor: str) -> Self:
-        """A session of the same memory, with this actor, as `Memory.acting_as`.
+        """Returns a session of the same memory with this actor. Same as `Memory.acting_as`.
 
-        It need not wait. Each of the two is closed by itself.
+        It does not wait. Close each of the two memories separately.
         """
         acting = copy(self)
         acting._memory = self._memory.acting_as(actor)
@@ -461,10 +462,10 @@ class AsyncMemory(Generic[ViewT_co]):
         change: str | None = None,
         since: datetime | None = None,
     ) -> builtins.list[Version]:
-        """The versions of files that changes made, newest first, as `Memory.history`.
+        """Lists the versions that changes made, newest first. Same as `Memory.history`.
 
         Raises:
-            HistoryError: The memory has no history, the path is none, or an id is none.
+            HistoryError: The memory has no history, or the path or an id is not valid.
             StoreError: The store itself failed.
         """
         return await self._reading(
@@ -478,17 +479,17 @@ class AsyncMemory(Generic[ViewT_co]):
         )
 
     async def resolve_id(self, part: str) -> str:
-        """The id of the version or of the change that has this part, as `Memory.resolve_id`.
+        """Resolves a part of an id to the version or the change. Same as `Memory.resolve_id`.
 
         Raises:
-            HistoryError: Several have it, none has it, it is no part of an id, or the memory has no
-                history.
+            HistoryError: Several ids match, no id matches, it cannot be part of an id, or the
+                memory has no history.
             StoreError: The store itself failed.
         """
         return await self._reading(self._memory.resolve_id, part)
 
     async def export_history(self) -> bytes:
-        """The history as a stream for `git fast-import`, as `Memory.export_history`.
+        """Exports the history as a stream for `git fast-import`. Same as `Memory.export_history`.
 
         Raises:
             HistoryError: The memory has no history.
@@ -505,11 +506,11 @@ class AsyncMemory(Generic[ViewT_co]):
         ignore_case: bool = False,
         limit: int = 100,
     ) -> builtins.list[HistoryMatch]:
-        """Finds what files held once, and hold no more, as `Memory.grep_history` does.
+        """Finds text that files held in the past and no longer hold. Same as `Memory.grep_history`.
 
         Raises:
             ConfigError: The pattern is wrong.
-            HistoryError: The memory has no history, or the path is none.
+            HistoryError: The memory has no history, or the path is not valid.
             StoreError: The store itself failed.
         """
         return await self._reading(
@@ -522,34 +523,34 @@ class AsyncMemory(Generic[ViewT_co]):
         )
 
     async def files_at(self, at: datetime) -> builtins.list[PastFile]:
-        """The files that there were at a time, as `Memory.files_at`.
+        """Lists the files that existed at a time. Same as `Memory.files_at`.
 
         Raises:
-            HistoryError: The history does not reach back so far, or the memory has none.
+            HistoryError: The history does not go back that far, or the memory has none.
             StoreError: The store itself failed.
         """
         return await self._reading(self._memory.files_at, at)
 
     async def read_at(self, path: str, at: datetime) -> bytes | None:
-        """What a file held at a time; `None` if there was no file.
+        """Reads the content of a file at a time; `None` if the file did not exist.
 
         Raises:
-            HistoryError: As `files_at` and `read_version`.
+            HistoryError: The same cases as for `files_at` and `read_version`.
             StoreError: The store itself failed.
         """
         return await self._reading(self._memory.read_at, path, at)
 
     async def blame(self, path: str) -> builtins.list[BlamedLine]:
-        """The version that brought each line of a file, as `Memory.blame`.
+        """Finds the version that added each line of a file. Same as `Memory.blame`.
 
         Raises:
-            HistoryError: No text file is there, or the memory has no history.
+            HistoryError: The path has no text file, or the memory has no history.
             StoreError: The store itself failed.
         """
         return await self._reading(self._memory.blame, path)
 
     async def read_version(self, id: str) -> bytes:
-        """The content of a version.
+        """Reads the content of a version.
 
         Raises:
             HistoryError: There is no such version, or it has no content.
@@ -558,20 +559,20 @@ class AsyncMemory(Generic[ViewT_co]):
         return await self._reading(self._memory.read_version, id)
 
     async def diff(self, id: str, other: str | None = None) -> str:
-        """A unified diff from one version to another, as `Memory.diff`.
+        """Makes a unified diff from one version to another. Same as `Memory.diff`.
 
         Raises:
-            HistoryError: As `read_version`; but a file that is not there counts as empty.
+            HistoryError: The same cases as for `read_version`, but a missing file counts as empty.
             StoreError: The store itself failed.
         """
         return await self._reading(self._memory.diff, id, other)
 
     async def restore(self, id: str, *, overwrite: bool = False) -> Restored:
-        """Writes the content of a version back, as `Memory.restore`.
+        """Writes the content of a version back to its file. Same as `Memory.restore`.
 
         Raises:
-            HistoryError: As `read_version`; a file is there with another content; the memory is
-                read-only; or the store failed in the middle.
+            HistoryError: The same cases as for `read_version`; a file with another content exists;
+                the memory is read-only; or the store failed in the middle.
             StoreError: The store itself failed.
         """
         return await self._changing(self._memory.restore, id, overwrite=overwrite)
@@ -586,13 +587,13 @@ class AsyncMemory(Generic[ViewT_co]):
         skip_conflicts: bool = False,
         merge: bool = False,
     ) -> Restored:
-        """Takes back a change, or all since a time, as `Memory.undo`.
+        """Undoes a change, or all changes since a time. Same as `Memory.undo`.
 
         Raises:
-            HistoryError: Later changes depend on it; what was before is no longer kept; or as
-                `restore`.
-            ConfigError: Not exactly one of `change` and `since` is given, or `actor` without
-                `since`.
+            HistoryError: Later changes depend on it; the earlier content is no longer kept; or the
+                same cases as for `restore`.
+            ConfigError: Not exactly one of `change` and `since` is given, or `actor` is given
+                without `since`.
             StoreError: The store itself failed.
         """
         return await self._changing(
@@ -606,19 +607,19 @@ class AsyncMemory(Generic[ViewT_co]):
         )
 
     async def restore_all(self, at: datetime, *, dry_run: bool = False) -> Restored:
-        """Makes every file what it was at a time, as `Memory.restore_all`.
+        """Restores every file to its content at a time. Same as `Memory.restore_all`.
 
         Raises:
-            HistoryError: The history does not reach back so far; or as `restore`.
+            HistoryError: The history does not go back that far; or the same cases as for `restore`.
             StoreError: The store itself failed.
         """
         return await self._changing(self._memory.restore_all, at, dry_run=dry_run)
 
     async def redact(self, id: str, reason: str) -> str | None:
-        """Removes the content of a version from the history for good, as `Memory.redact`.
+        """Removes the content of a version from the history for good. Same as `Memory.redact`.
 
         Raises:
-            HistoryError: A file holds this content now; or as `read_version`.
+            HistoryError: A file has this content now; or the same cases as for `read_version`.
             StoreError: The store itself failed.
         """
         return await self._changing(self._memory.redact, id, reason)
@@ -632,7 +633,7 @@ class AsyncMemory(Generic[ViewT_co]):
         ignore_case: bool = False,
         dry_run: bool = False,
     ) -> RedactedText:
-        """Removes every content with a text from the history for good, as `Memory.redact_text`.
+        """Removes each content that has a text from the history. Same as `Memory.redact_text`.
 
         Raises:
             ConfigError: The pattern is wrong.
@@ -649,7 +650,7 @@ class AsyncMemory(Generic[ViewT_co]):
         )
 
     async def trim_history(self) -> int:
-        """Removes the versions that the options keep no longer, as `Memory.trim_history`.
+        """Removes the versions that the options no longer keep. Same as `Memory.trim_history`.
 
         Raises:
             HistoryError: The memory has no history, or is read-only.
@@ -661,13 +662,13 @@ class AsyncMemory(Generic[ViewT_co]):
         return f"Async{self._memory!r}"
 
     async def aclose(self) -> None:
-        """Closes the memory, and waits for the calls that are under way.
+        """Closes the memory, and waits for the running calls.
 
-        Every further call raises a `ValueError`. Calls whose hooks wait are under way, and calls
-        of tasks that were cancelled are waited for, too. `async with` does this at its end.
+        Every later call raises a `ValueError`. It also waits for calls whose hooks wait, and for
+        calls of cancelled tasks. `async with` does this at its end.
         """
         self._memory.close()
-        # A hook that waited for its own call would wait for ever.
+        # A hook that waited for its own call would wait forever.
         if self._hooks is None or not self._hooks.are_running():
             await until_idle(self._memory)
 
@@ -701,7 +702,7 @@ class AsyncMemory(Generic[ViewT_co]):
                 return await in_thread(self._memory, begin, view=True)
         return begin()
 
-    # Every other method is one of these two lines: what reads has threads that no writer takes.
+    # Every other method uses one of these two. Reads have threads that writes do not take.
 
     async def _reading(self, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
         return await _in_thread(self._memory, lambda: work(*given, **named), view=True)

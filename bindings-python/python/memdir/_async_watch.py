@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# How long it sleeps before it asks again whether it is time to look. To ask costs nothing.
+# How long it sleeps before it checks again whether it is time to poll. The check costs nothing.
 _PAUSE = 0.05
 
 
@@ -33,11 +33,11 @@ class _InThread(Protocol):
 
 
 class AsyncWatch:
-    """Tells what is changed in a memory; `AsyncMemory.watch` makes it.
+    """Reports changes in a memory; `AsyncMemory.watch` makes it.
 
-    `async for` waits for the next change, and ends when the watch is closed. The watch begins with
-    the first change that is waited for, or with `async with`, which closes it at its end. While it
-    waits it holds no thread.
+    `async for` waits for the next change, and ends when the watch is closed. The watch begins when
+    the first change is awaited, or with `async with`, which closes it at its end. A watch that
+    waits holds no thread.
     """
 
     def __init__(self, begin: Callable[[], Watch], in_thread: _InThread) -> None:
@@ -45,19 +45,19 @@ class AsyncWatch:
         self._in_thread = in_thread
         self._watch: Watch | None = None
         self._closed = False
-        # What was found, and is not yet told to who iterates.
+        # Changes that were found, but not yet returned to the caller.
         self._found: deque[Change] = deque()
 
     async def changes(self, wait: float | timedelta) -> list[Change]:
-        """What was changed since the last call, as `Watch.changes`.
+        """Returns the changes since the last call, as `Watch.changes` does.
 
         Args:
-            wait: For how long it waits at most: seconds, or a `timedelta`. With 0 it looks once.
+            wait: The longest time to wait: seconds, or a `timedelta`. With 0 it polls once.
 
         Raises:
             ConfigError: `wait` is negative or not a number.
-            RefusedError: It is not a path under `/memories`.
-            StoreError: The store itself failed. The next call tells what this one could not.
+            RefusedError: The path is not under `/memories`.
+            StoreError: The store itself failed. The next call returns the changes this one missed.
             ValueError: The watch is closed.
         """
         await self._wait(_memdir.wait_seconds(wait))
@@ -67,12 +67,12 @@ class AsyncWatch:
         return changes
 
     async def _wait(self, seconds: float) -> None:
-        """Waits until something is found, at most for so long."""
+        """Waits until a change is found, at most `seconds`."""
         until = time.monotonic() + seconds
         watch = await self._begun()
 
         def look() -> None:
-            # Kept here, so nothing is lost if the task is cancelled meanwhile.
+            # The changes are kept here, so none is lost if the task is cancelled meanwhile.
             self._found.extend(watch.changes(0))
 
         while not self._found:
@@ -85,11 +85,11 @@ class AsyncWatch:
                 await running_loop().sleep(max(0, min(_PAUSE, until - time.monotonic())))
 
     async def aclose(self) -> None:
-        """Ends the watch. Who iterates over it comes to the end."""
+        """Ends the watch. Iterations over it end, too."""
         self._closed = True
         watch = self._watch
         if watch is not None:
-            # It does not wait for the store.
+            # This does not wait for the store.
             watch.close()
 
     def __aiter__(self) -> Self:
@@ -98,7 +98,7 @@ class AsyncWatch:
     async def __anext__(self) -> Change:
         await running_loop().turn()
         try:
-            # Another task may take what is found.
+            # Another task may take the changes first.
             while not self._found:
                 await self._wait(math.inf)
         except ValueError:
@@ -124,7 +124,7 @@ class AsyncWatch:
             raise ValueError("the watch is closed")
         if self._watch is None:
             watch = await self._in_thread(self._begin)
-            # Another task may have been quicker.
+            # Another task may have been faster.
             self._watch = self._watch or watch
         return self._watch
 

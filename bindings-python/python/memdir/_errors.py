@@ -9,13 +9,13 @@ if TYPE_CHECKING:
 
 
 class MemdirError(Exception):
-    """What every exception of memdir is."""
+    """The base class of every exception of memdir."""
 
 
 class RefusedError(MemdirError):
     """A command was refused, and nothing was changed.
 
-    `str(error)` is the exact answer for the model, to be sent back with `is_error`.
+    `str(error)` is the exact answer for the model. Send it back with `is_error`.
 
     >>> from memdir import Memory, RefusedError
     >>> try:
@@ -26,67 +26,68 @@ class RefusedError(MemdirError):
     """
 
     kind: ErrorKind = "invalid"
-    """What kind of refusal it is."""
+    """The kind of refusal."""
 
 
 class StoreError(MemdirError):
-    """The store itself failed: a disk error, a server that is gone.
+    """The store itself failed, for example with a disk error or a lost connection.
 
     The text has the details, for your log and not for the model. If a store written in Python
     failed, its own exception is the `__cause__`.
     """
 
     kind: ErrorKind = "unavailable"
-    """What kind of failure it is: `"busy"`, `"cancelled"`, `"unavailable"` (nothing was changed) or
+    """The kind of failure: `"busy"`, `"cancelled"`, `"unavailable"` (nothing was changed) or
     `"outcome_unknown"` (the change may or may not have been made)."""
 
 
 class HookError(MemdirError):
-    """The hook `before` failed, and the command was not carried out.
+    """The hook `before` failed, and the command was not executed.
 
-    The text has the details, for your log and not for the model. What the hook raised is the
+    The text has the details, for your log and not for the model. The exception of the hook is the
     `__cause__`.
     """
 
 
-class Deny(MemdirError):  # noqa: N818 - it is no error, but what a hook has to say
+class Deny(MemdirError):  # noqa: N818 - it is a decision of the hook and not an error
     """Raised by the hook `before` to forbid a command; `str(deny)` is what the model reads."""
 
 
 class CopyError(MemdirError):
-    """A copy was refused: the destination holds something else. Nothing was copied.
+    """A copy was refused because the destination holds something else. Nothing was copied.
 
-    (If somebody else put it there during the copy, the files before it are copied.)
+    If another process put it there during the copy, the files before it are copied.
     """
 
     paths: list[str]
-    """What is in the way."""
+    """The paths that are in the way."""
 
 
 class HistoryError(MemdirError):
-    """The history cannot say it, or something could not be taken back.
+    """The history cannot answer the query, or an undo or restore was not possible.
 
-    Nothing was changed, unless `kind` is `"partly"`: then the store failed in the middle, and what
-    was written is a change of its own.
+    Nothing was changed, unless `kind` is `"partly"`: then the store failed in the middle, and the
+    part that was written is a change of its own.
     """
 
     kind: str
-    """The case: `"off"`, `"read_only"`, `"no_id"`, `"path"`, `"unknown"`, `"ambiguous"`,
-    `"no_content"`, `"no_file"`, `"not_text"`, `"redacted"`, `"damaged"`, `"conflict"`, `"trimmed"`,
-    `"is_current"` or `"partly"`."""
+    """The case. Of the memory: `"off"` or `"read_only"`. Of an argument: `"no_id"`, `"path"`,
+    `"unknown"` or `"ambiguous"`. Of a content: `"no_content"`, `"no_file"`, `"not_text"`,
+    `"redacted"` or `"damaged"`. Of a change: `"conflict"`, `"trimmed"`, `"is_current"` or
+    `"partly"`."""
 
     paths: list[str]
-    """The files in question, such as those of a conflict."""
+    """The affected files, such as those of a conflict."""
 
     conflicts: list[Conflict]
-    """Of a `"conflict"`: for each path the later change, its actor and its time. Else empty."""
+    """For a `"conflict"`: the later change of each path, with actor and time. Otherwise empty."""
 
 
 class ConfigError(MemdirError, ValueError):
-    """A store's address or an option is wrong."""
+    """The address of a store or an option is wrong."""
 
     option: str | None = None
-    """The option or argument that is wrong; `None` if it is the address."""
+    """The option or argument that is wrong; `None` if the address is wrong."""
 
 
 for _class in (
@@ -99,5 +100,5 @@ for _class in (
     HistoryError,
     ConfigError,
 ):
-    # They are public as `memdir.RefusedError` and so on, and are shown and pickled as that.
+    # They are public as `memdir.RefusedError` and so on. `repr` and `pickle` use that name.
     _class.__module__ = "memdir"

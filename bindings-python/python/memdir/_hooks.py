@@ -1,8 +1,8 @@
-"""The types of hooks that take the call, too."""
+"""The types of hooks that also take the call."""
 
 from __future__ import annotations
 
-# Who asks for the hints at run time needs all of these.
+# Code that resolves the type hints at run time needs all of these.
 from collections.abc import Awaitable, Mapping  # noqa: TC003
 from typing import Any, Protocol
 

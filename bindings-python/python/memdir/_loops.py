@@ -1,7 +1,7 @@
 """How a call waits on an event loop, of asyncio or Trio, for a thread of the core.
 
-Each loop has one list of results. A thread puts a result there and wakes the loop up, unless it is
-about to wake already: many results need one wake-up. Neither loop is imported before it runs.
+Each loop has one list of results. A thread appends a result and wakes the loop up, unless a wake-up
+is already pending, so many results need only one. Neither loop is imported before it runs.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
     from memdir._memdir import Memory
 
-    # Submits a call that can be cancelled, and that hands its outcome over.
+    # Submits a call that can be cancelled, and that delivers its outcome.
     Submit: TypeAlias = Callable[[_memdir.Cancellation, Callable[..., None]], None]
-    # Asked when the task is cancelled: whether what was submitted need not be waited for.
+    # Called when the task is cancelled. Returns whether the task can stop waiting for the call.
     GiveUp: TypeAlias = Callable[[], bool]
 
 T = TypeVar("T")
 
-# What came of a call: its result and the exception, one of them `None`.
+# The outcome of a call: its result and its exception, one of them `None`.
 Outcome: TypeAlias = tuple[Any, BaseException | None]
 
-# How many calls in a row are answered on the loop's thread before the loop has a turn.
+# The number of calls in a row that are answered on the loop's thread before the loop has a turn.
 _IN_A_ROW = 32
 
 
@@ -55,7 +55,7 @@ class AsyncioLoop:
         return self._loop() is loop
 
     def has_turn(self) -> bool:
-        """Whether a call may be answered here and now: not if only such calls had turns lately."""
+        """Returns whether a call may be answered on this thread. False after too many in a row."""
         if self._in_a_row == 0:
             loop = self._loop()
             if loop is None:
@@ -68,25 +68,26 @@ class AsyncioLoop:
         self._in_a_row = 0
 
     async def turn(self) -> None:
-        """What Trio wants of every call: nothing here."""
+        """Trio requires a checkpoint in every call; asyncio does not."""
 
     async def sleep(self, seconds: float) -> None:
-        """Lets other tasks run for so long."""
+        """Lets other tasks run for `seconds`."""
         await asyncio.sleep(seconds)
 
     def shielded(self) -> AbstractContextManager[object]:
-        """A task that is cancelled already may wait for something within.
+        """Lets a task that is already cancelled wait for the code within.
 
-        asyncio cancels once; a scope of AnyIO cancels until the task has left it.
+        asyncio cancels a task once. A cancel scope of AnyIO cancels it until the task has left the
+        scope.
         """
         anyio = sys.modules.get("anyio")
         return nullcontext() if anyio is None else _shield(anyio)
 
     async def wait(self, submit: Submit, give_up: GiveUp | None = None) -> Outcome:
-        """Waits for the outcome of what `submit` submits. If the task is cancelled, so is that.
+        """Waits for the outcome of the call that `submit` submits. Cancelling the task cancels it.
 
-        If `give_up` then says no, the cancellation goes on when the outcome is there. A second one
-        does not wait.
+        If `give_up` then returns false, the cancellation is raised when the outcome is there. A
+        second cancellation does not wait.
         """
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[Outcome] = loop.create_future()
@@ -108,18 +109,18 @@ class AsyncioLoop:
         result: object,
         raised: BaseException | None,
     ) -> None:
-        """On a thread of the core. What comes first makes the loop look at all that follow."""
+        """Runs on a thread of the core. The first result wakes the loop, which takes all."""
         self._outcomes.append((waiter, (result, raised)))
         if not self._waking:
             self._waking = True
             try:
                 loop.call_soon_threadsafe(self._hand_out)
             except RuntimeError:
-                # It is closed: nobody waits any more.
+                # The loop is closed, so no task waits for the results.
                 self._outcomes.clear()
 
     def _hand_out(self) -> None:
-        # Before the first look, so that nothing that comes meanwhile is missed.
+        # Reset before the first look, so a result that arrives meanwhile is not missed.
         self._waking = False
         while self._outcomes:
             waiter, outcome = self._outcomes.popleft()
@@ -143,25 +144,25 @@ class TrioLoop:
         return True
 
     async def turn(self) -> None:
-        """In Trio every call lets others have a turn, and notices that it is cancelled."""
+        """In Trio every call is a checkpoint: other tasks run, and a cancellation is raised."""
         await self._trio.lowlevel.checkpoint()
 
     async def sleep(self, seconds: float) -> None:
-        """Lets other tasks run for so long."""
+        """Lets other tasks run for `seconds`."""
         await self._trio.sleep(seconds)
 
     def shielded(self) -> AbstractContextManager[object]:
-        """A task that is cancelled already may wait for something within."""
+        """Lets a task that is already cancelled wait for the code within."""
         return _shield(self._trio)
 
     async def wait(self, submit: Submit, give_up: GiveUp | None = None) -> Outcome:
-        """Waits for the outcome of what `submit` submits. If the task is cancelled, so is that.
+        """Waits for the outcome of the call that `submit` submits. Cancelling the task cancels it.
 
-        If `give_up` then says no, the cancellation goes on when the outcome is there.
+        If `give_up` then returns false, the cancellation is raised when the outcome is there.
         """
         trio = self._trio
         await trio.lowlevel.checkpoint_if_cancelled()
-        # The task, as long as it waits.
+        # Holds the task as long as it waits.
         waiter = [trio.lowlevel.current_task()]
         cancellation = _memdir.Cancellation()
 
@@ -178,14 +179,14 @@ class TrioLoop:
             if give_up is not None:
                 await trio.lowlevel.checkpoint_if_cancelled()
         except BaseException:
-            # Ctrl-C is raised wherever the task is, also before it waits.
+            # Ctrl-C is raised wherever the task is, even before it waits.
             waiter.clear()
             cancellation.cancel()
             raise
         return outcome
 
     def _deliver(self, waiter: list[Any], result: object, raised: BaseException | None) -> None:
-        """On a thread of the core. What comes first makes the loop look at all that follow."""
+        """Runs on a thread of the core. The first result wakes the loop, which takes all."""
         self._outcomes.append((waiter, (result, raised)))
         if not self._waking:
             self._waking = True
@@ -195,7 +196,7 @@ class TrioLoop:
                 self._outcomes.clear()
 
     def _hand_out(self) -> None:
-        # Before the first look, so that nothing that comes meanwhile is missed.
+        # Reset before the first look, so a result that arrives meanwhile is not missed.
         self._waking = False
         while self._outcomes:
             waiter, outcome = self._outcomes.popleft()
@@ -210,7 +211,7 @@ def _shield(library: Any) -> AbstractContextManager[object]:
 
 
 class _Here(threading.local):
-    """The loop that this thread has run last."""
+    """The loop that this thread ran last."""
 
     def __init__(self) -> None:
         self.of_asyncio: AsyncioLoop | None = None
@@ -223,7 +224,7 @@ _here = _Here()
 def running_loop() -> AsyncioLoop | TrioLoop:
     """The loop that runs this task."""
     try:
-        # And not only whether a loop runs: Trio can be a guest on one of asyncio.
+        # It is not enough that an asyncio loop runs: Trio can be a guest on it.
         is_task = asyncio.current_task() is not None
     except RuntimeError:
         is_task = False
@@ -248,9 +249,9 @@ async def in_thread(
 ) -> T:
     """Does `work` on a thread of the core, in the context of this task.
 
-    If the task is cancelled before `work` begins, it is not done. If it is cancelled later, `work`
-    is not waited for, unless `give_up` says no; what it executes is cancelled, unless it has begun
-    to write.
+    If the task is cancelled before `work` begins, `work` is not done. If the task is cancelled
+    later, it does not wait for `work`, unless `give_up` returns false. The command that `work`
+    executes is cancelled, unless it has begun to write.
 
     Raises:
         NoThreadError: The system cannot start a thread.
@@ -258,7 +259,7 @@ async def in_thread(
     context = copy_context()
     sniffio = sys.modules.get("sniffio")
     if sniffio is not None:
-        # There is no loop on that thread.
+        # That thread has no event loop.
         context.run(sniffio.current_async_library_cvar.set, None)
     work = partial(context.run, work)
 
@@ -275,12 +276,12 @@ async def in_thread(
     try:
         raise raised
     finally:
-        # It has this frame, which would keep it.
+        # The exception refers to this frame, which would keep the exception alive.
         del raised
 
 
 async def until_idle(memory: Memory) -> None:
-    """Waits until no call of `memory` is under way on a thread."""
+    """Waits until no call of `memory` runs on a thread."""
 
     def submit(_: _memdir.Cancellation, deliver: Callable[..., None]) -> None:
         told = partial(deliver, None, None)

@@ -1,7 +1,7 @@
-"""Refuses to be imported by a subinterpreter, before anything is loaded.
+"""Refuses an import by a subinterpreter, before the native module is loaded.
 
-From Python 3.12 on the interpreter does that itself. Before, the import succeeds, and the
-subinterpreter may then wait for ever.
+From Python 3.12 on the interpreter itself refuses it. Before, the import succeeds, and the
+subinterpreter may then wait forever.
 """
 
 from __future__ import annotations

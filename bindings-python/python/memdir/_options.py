@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import timedelta  # noqa: TC003 - who asks for the hints at run time needs it
+from datetime import timedelta  # noqa: TC003 - code that resolves the hints at run time needs it
 from typing import Any, Literal, TypeAlias, TypedDict
 
 from memdir._hooks import AsyncBeforeWithCall, BeforeWithCall
@@ -19,7 +19,7 @@ Places: TypeAlias = Place | Mapping[str, Place]
 """A store, or several stores by their mount points."""
 
 Answer: TypeAlias = Mapping[str, object] | None
-"""What the hook `before` decides: `None`, or a command with another text."""
+"""The decision of the hook `before`: `None`, or a command with a different text."""
 
 AsyncBefore: TypeAlias = (
     Callable[[Mapping[str, Any]], Answer | Awaitable[Answer]] | BeforeWithCall | AsyncBeforeWithCall

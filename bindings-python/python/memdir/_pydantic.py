@@ -1,4 +1,4 @@
-"""What Pydantic, and so FastAPI, makes of a `Reply`. Results are dataclasses, which it knows."""
+"""How Pydantic, and so FastAPI, encodes a `Reply`. It knows results, which are dataclasses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def reply_schema(reply: type[Reply]) -> core.CoreSchema:
-    """A reply, or an object with its content, `is_error` and kind. It becomes such an object."""
+    """Accepts a reply, or an object with its content, `is_error` and kind. Encodes as an object."""
     blocks = core.list_schema(core.dict_schema(core.str_schema()))
     kinds = core.literal_schema([*get_args(ErrorKind)])
     fields = core.typed_dict_schema(

@@ -1,4 +1,4 @@
-"""`Reply`, in Python so that a type checker knows the types of its parts."""
+"""`Reply`, in Python so that type checkers know the types of its parts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 else:
     from typing import TypeVar
 
-    # Only for the type checker: a tuple with an attribute more cannot be mixed with another one.
+    # Only for type checkers: a tuple with one more attribute cannot be combined with another base.
     def disjoint_base(cls: type) -> type:
         return cls
 
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
         default="str | list[ImageBlock]",
     )
 else:
-    # A default is new in Python 3.13, and of use to type checkers only.
+    # Defaults are new in Python 3.13, and only type checkers use them.
     ViewT_co = TypeVar("ViewT_co", covariant=True)
-"""What a view returns: text or an image, or only text if `max_image_bytes` is `None`."""
+"""The result of a view: text or an image; only text if `max_image_bytes` is `None`."""
 
 
 def image(media_type: Literal["image/png", "image/jpeg"], content: bytes) -> list[ImageBlock]:
@@ -80,8 +80,8 @@ class Reply(_Answer):
     Attributes:
         content: Text, or a list with an image block. The Messages API accepts both as the content
             of a `tool_result`.
-        is_error: Whether the command failed: the `is_error` of the `tool_result`.
-        kind: What kind of error it is, such as `"not_found"`; `None` if there is none.
+        is_error: True if the command failed: the `is_error` of the `tool_result`.
+        kind: The kind of error, such as `"not_found"`; `None` if there is no error.
         cause: The error, if the store itself or a hook failed. For your log, never for the model.
     """
 
@@ -102,7 +102,7 @@ class Reply(_Answer):
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Reply does not change: {name!r} cannot be set")
 
-    # A tuple has methods of its own for both.
+    # A tuple has its own `__eq__` and `__hash__`.
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Reply) and other.kind != self.kind:
             return False
@@ -112,10 +112,10 @@ class Reply(_Answer):
         return not self == other
 
     def __hash__(self) -> int:
-        # Equal to that of an equal tuple. The blocks of an image cannot be hashed.
+        # Equal to the hash of an equal tuple. The blocks of an image cannot be hashed.
         return super().__hash__() if isinstance(self.content, str) else hash(repr(self.content))
 
-    # A named tuple's own one knows only of the pair.
+    # The method of the named tuple knows only the pair.
     def _replace(self, **changes: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
         fields = {"cause": self.cause, "kind": self.kind, **self._asdict(), **changes}
         return type(self)(**fields)

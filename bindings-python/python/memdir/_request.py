@@ -1,6 +1,7 @@
-"""What a request to the Messages API carries beside the memory.
+"""The parts of a request to the Messages API that an agent with a memory needs.
 
-That is the tool's entry, and what happens to a long conversation. Nothing here needs the SDK.
+These are the tool's entry, and the context management of a long conversation. Nothing here needs
+the SDK.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ CONTEXT_MANAGEMENT_BETA = "context-management-2025-06-27"
 """The beta that a request with `context_management` needs."""
 
 COMPACTION_BETA = "compact-2026-01-12"
-"""The beta that a request with compaction needs, in addition."""
+"""The beta that a request with compaction needs, too."""
 
 
 class ToolEntry(TypedDict, total=False):
-    """What the memory tool's entry in `tools` may carry beside its type and name.
+    """The fields that the memory tool's entry in `tools` may have beside its type and name.
 
-    `allowed_callers` is who may call it. With `defer_loading` it is loaded only when a search for
-    tools finds it. `input_examples` are inputs that the model is shown. `strict` makes the API
-    check the names and inputs of calls.
+    `allowed_callers` lists the callers that may use the tool. With `defer_loading` the tool is
+    loaded only when a search for tools finds it. `input_examples` are example inputs for the model.
+    `strict` makes the API validate the names and inputs of calls.
     """
 
     allowed_callers: Sequence[
@@ -46,7 +47,7 @@ class ToolEntry(TypedDict, total=False):
 
 
 def entry(own: BetaMemoryTool20250818Param, more: ToolEntry) -> BetaMemoryTool20250818Param:
-    """The tool's entry with what was given for it."""
+    """The tool's entry, extended by the given fields."""
     given = {name: value for name, value in more.items() if value is not None}
     for name in ("allowed_callers", "input_examples"):
         if name in given:
@@ -64,22 +65,24 @@ def context_management(
 ) -> BetaContextManagementConfigParam:
     """The `context_management` of a request, for an agent with a memory.
 
-    When a conversation grows, the API clears old tool results from it, but none of the memory
-    tool's: what the model has noted stays in its sight. Shortly before, Claude is warned and can
-    save what matters. With `compact_at`, the API also summarises the conversation.
+    When a conversation grows, the API removes old tool results from it, but not those of the memory
+    tool, so the model still sees its notes. Claude gets a warning before that, and can save what
+    matters. With `compact_at`, the API also summarises the conversation.
 
-    The request needs `betas=[CONTEXT_MANAGEMENT_BETA]`, and `COMPACTION_BETA` with `compact_at`.
+    The request needs `betas=[CONTEXT_MANAGEMENT_BETA]`, and also `COMPACTION_BETA` with
+    `compact_at`.
 
-    The stale guard does not know of a compaction: call `forget_views` of the memory when the
-    content of a response has a block of the type `compaction`.
+    The stale guard does not notice a compaction. Call the memory's `forget_views` when the content
+    of a response has a block of the type `compaction`.
 
     Args:
-        clear_at: At how many input tokens tool results are cleared. `None` clears none.
-        keep: How many of the last tool uses are kept.
-        clear_at_least: The fewest tokens that must be cleared, or nothing is: a cleared
-            conversation is cached anew.
-        exclude_tools: Further tools whose results are never cleared.
-        compact_at: At how many input tokens the conversation is summarised. `None` never does.
+        clear_at: The number of input tokens at which tool results are removed. `None`: never.
+        keep: The number of most recent tool uses to keep.
+        clear_at_least: The smallest number of tokens to remove. If fewer can be removed, none is,
+            because removing invalidates the prompt cache.
+        exclude_tools: Further tools whose results are never removed.
+        compact_at: The number of input tokens at which the conversation is summarised. `None`:
+            never.
 
     >>> from memdir import context_management
     >>> context_management(clear_at=50_000)["edits"][0]["exclude_tools"]

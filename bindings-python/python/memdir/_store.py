@@ -1,4 +1,4 @@
-"""`Store`, in Python because programs extend it."""
+"""`Store`, in Python because applications extend it."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 class Store(ABC):
     r"""A place that keeps files and directories under `/memories`. Extend it to write your own.
 
-    Paths are texts such as `/memories/notes/today.md`: always `/memories` or below it, canonical
-    and safe; no method needs to validate them. A store keeps bytes, and needs to know nothing about
+    Paths are strings such as `/memories/notes/today.md`: always `/memories` or below it, canonical
+    and safe. No method needs to validate them. A store keeps bytes, and needs to know nothing about
     commands and replies.
 
     A store must guarantee this contract (`memdir.testing.check_contract` checks it):
 
-    - One tree. Directories exist by themselves, also when empty; the root always exists.
+    - One tree. Directories exist independently of files, even when empty; the root always exists.
     - All or nothing. A method either succeeds completely, or raises and leaves everything as it
       was: no new parents, no empty file.
-    - Nothing acknowledged is lost, and readers see whole contents. Many threads call methods at
-      once; the store keeps writers apart by its own means.
+    - Acknowledged writes are never lost, and readers see whole contents. Many threads call methods
+      concurrently; the store synchronises writers itself.
     - Conditions of the tree are the exceptions that Python's own file functions raise:
       `FileNotFoundError`, `FileExistsError`, `IsADirectoryError`, `NotADirectoryError`,
       `PermissionError`, and any `OSError` whose `errno` is `ENAMETOOLONG` (the name or path is too
-      long for the store), `ENOSPC` (the store is full) or `EROFS` (it is read-only). Any other
-      exception means that the store is broken: the model reads that its memory is out of reach, and
-      you get a `StoreError` with the exception as its `__cause__`.
+      long for the store), `ENOSPC` (the store is full) or `EROFS` (the store is read-only). Any
+      other exception means that the store is broken: the model reads that its memory cannot be
+      reached, and you get a `StoreError` with the exception as its `__cause__`.
 
     An example that keeps one flat dictionary, without the lock and the rest of a real store:
 
@@ -69,31 +69,31 @@ class Store(ABC):
 
     @abstractmethod
     def read(self, path: str) -> bytes:
-        """The whole content of a file.
+        """Reads the whole content of a file.
 
         Raises:
-            FileNotFoundError: Nothing is there (also if a parent is a file).
+            FileNotFoundError: The path does not exist (also if a parent is a file).
             IsADirectoryError: It is a directory.
         """
 
     @abstractmethod
     def list(self, path: str) -> Iterable[Entry]:
-        """The entries of a directory, one level deep, in any order, hidden ones included.
+        """Lists a directory, one level deep, in any order, with hidden entries.
 
         Raises:
-            FileNotFoundError: Nothing is there.
+            FileNotFoundError: The path does not exist.
             NotADirectoryError: It is a file.
         """
 
     @abstractmethod
     def write(self, path: str, content: bytes, overwrite: bool) -> None:
-        """Writes a whole file, and makes missing parents.
+        """Writes a whole file, and creates missing parents.
 
-        Without `overwrite`, creation is exclusive: if two calls create one path at once, exactly
-        one succeeds. With it, an existing file is replaced atomically.
+        Without `overwrite`, creation is exclusive: if two calls create the same path concurrently,
+        exactly one succeeds. With `overwrite`, an existing file is replaced atomically.
 
         Raises:
-            FileExistsError: A file is there (unless overwriting), or a directory (always).
+            FileExistsError: The path is a file (unless overwriting), or a directory (always).
             NotADirectoryError: A parent is a file.
         """
 
@@ -101,12 +101,12 @@ class Store(ABC):
     def update(self, path: str, edit: Callable[[bytes], bytes | None]) -> None:
         """Changes a file: reads it, calls `edit` with the content, and writes the result.
 
-        No other writer may come between. If one did, the store calls `edit` again with the newer
-        content; the last call counts. If `edit` returns `None`, nothing is written, and that is a
-        success. A command may call `update` several times.
+        No other write may happen in between. If one did, the store calls `edit` again with the
+        newer content; only the last call counts. If `edit` returns `None`, nothing is written, and
+        the update succeeds. A command may call `update` several times.
 
         Raises:
-            FileNotFoundError: Nothing is there.
+            FileNotFoundError: The path does not exist.
             IsADirectoryError: It is a directory.
         """
 
@@ -115,15 +115,15 @@ class Store(ABC):
         """Deletes a file, or a directory with everything in it. Never called for the root.
 
         Raises:
-            FileNotFoundError: Nothing is there.
+            FileNotFoundError: The path does not exist.
         """
 
     @abstractmethod
     def rename(self, old: str, new: str) -> None:
-        """Moves a file or directory, and makes missing parents. Never overwrites.
+        """Moves a file or directory, and creates missing parents. Never overwrites.
 
-        Never called for the root as `old`. Check the conditions in this order. As in Python's own
-        exceptions, `filename` may name the path that an exception is about; without it, that is
+        Never called with the root as `old`. Check the conditions in this order. `filename` may name
+        the path of the exception, as in Python's own exceptions. If it is absent, the path is
         `new`.
 
         Raises:
@@ -136,21 +136,21 @@ class Store(ABC):
         """
 
     def open(self, path: str, depth: int) -> bytes | Iterable[Entry]:
-        """A file's content, or a directory's visible entries `depth` levels deep, in any order.
+        """Reads a file, or lists a directory's visible entries `depth` levels deep, in any order.
 
-        Every view is one call of this. By default it calls `read` and `list`. Override it if the
-        store has a better way, such as one round trip instead of many. Hidden entries (names that
-        start with a dot, and `node_modules`) are left out, with everything below them.
+        Every view is one call of this method. By default it calls `read` and `list`. Override it if
+        the store has a faster way, such as one round trip instead of many. Hidden entries (names
+        that start with a dot, and `node_modules`) are left out, with everything below them.
 
         Raises:
-            FileNotFoundError: Nothing is there.
+            FileNotFoundError: The path does not exist.
         """
         return _memdir.open_whole(self, path, depth)
 
     def clear(self) -> None:
         """Deletes everything below the root; the root stays."""
         for entry in self.list("/memories"):
-            # Another program may have deleted it.
+            # Another process may have deleted it.
             with suppress(FileNotFoundError):
                 self.delete(entry.path)
 
@@ -160,25 +160,25 @@ class Store(ABC):
         By default it lists the file's directory.
 
         Raises:
-            FileNotFoundError: Nothing is there.
+            FileNotFoundError: The path does not exist.
             IsADirectoryError: It is a directory.
         """
         return _memdir.listed_time(self, path)
 
     def set_modified(self, path: str, time: datetime) -> None:
-        """Sets when a file was last written, for a copy that keeps its original's time.
+        """Sets when a file was last written. A copy uses it to keep the time of the original.
 
         `time` has a time zone and is exact to the microsecond. A store that keeps no times, or
         cannot set them, does nothing. This is the default.
 
         Raises:
-            FileNotFoundError: Nothing is there.
+            FileNotFoundError: The path does not exist.
             IsADirectoryError: It is a directory.
         """
         self.modified(path)
 
     def tracks_access(self) -> bool:
-        """Whether the store keeps times of access, which the expiry of unused files needs.
+        """Returns whether the store keeps access times, which the expiry of unused files needs.
 
         If it does, it implements `record_access` and `delete_unused`, and its listings have the
         `accessed` of each file. By default it does not.
@@ -186,22 +186,22 @@ class Store(ABC):
         return False
 
     def folds_case(self) -> bool:
-        """Whether the store takes names for the same that differ only in case.
+        """Returns whether the store treats names as equal that differ only in case.
 
-        Also in how letters are composed, as file systems of macOS and Windows do. A memory then
-        compares paths so, too: no policy can be passed by another spelling. By default it does not.
-        The memory asks when it is opened.
+        The same holds for different compositions of the same letters, as in the file systems of
+        macOS and Windows. A memory then compares paths the same way, so another spelling cannot
+        bypass a policy. By default names are distinct. The memory calls this when it is opened.
         """
         return False
 
     def record_access(self, path: str, time: datetime) -> None:
         """Records that a file was accessed at `time`. The time moves with the file.
 
-        This is not a change of the file: its `modified` stays. A store that keeps no times of
-        access does nothing. This is the default.
+        This does not count as a change of the file, so its `modified` stays. A store that keeps no
+        access times does nothing. This is the default.
 
         Raises:
-            FileNotFoundError: Nothing is there.
+            FileNotFoundError: The path does not exist.
             IsADirectoryError: It is a directory.
         """
         self.modified(path)
@@ -209,10 +209,11 @@ class Store(ABC):
     def delete_unused(self, path: str, since: datetime) -> bool:
         """Deletes a file if it was neither written nor accessed at `since` or later.
 
-        No writer may come between the check and the deletion. By default nothing is ever deleted.
+        No other write may happen between the check and the deletion. By default nothing is ever
+        deleted.
 
         Returns:
-            Whether the file was deleted; `False` also if nothing is there, or a directory.
+            True if the file was deleted; false also if the path does not exist or is a directory.
         """
         return False
 

@@ -2,7 +2,7 @@
 
 The SDK accepts only instances of its own classes, and calls a tool with the input that the model
 sent. So the tools are subclasses of the SDK's abstract memory tools. They pass the input directly
-to the engine, without the unchecked model that the SDK would make of it first.
+to the engine. The SDK would first make an unvalidated model from it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("memdir")
 
-# A mapping with the fields of a command. `Any`, so that a subclass may take the SDK's model alone.
+# A mapping with the fields of a command. `Any`, so a subclass may accept only the SDK's model.
 _Fields: TypeAlias = Any
 
 _COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
@@ -94,8 +94,8 @@ class _Engine:
         self, answered: object, is_error: bool, cause: MemdirError | None
     ) -> BetaFunctionToolResultType:
         """The answer in the SDK's form."""
-        # An image block of ours is one of the SDK's; but its own may have fields more, and a type
-        # checker cannot know that ours has none of them.
+        # Our image blocks are valid SDK blocks. The SDK's type allows more fields, and a type
+        # checker cannot know that ours never have them.
         content = cast("BetaFunctionToolResultType", answered)
         if not is_error:
             return content
@@ -111,7 +111,7 @@ class _Engine:
             else:
                 command = getattr(input, "command", None)
             return command if command in _COMMANDS and self._is_replaced(command) else None
-        except Exception:  # noqa: BLE001 - an object that cannot be asked: the engine says so
+        except Exception:  # noqa: BLE001 - the engine reports an object whose fields cannot be read
             return None
 
     def _is_replaced(self, method: str) -> bool:
@@ -133,12 +133,12 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
     `after`) run on the calling thread.
 
     Args:
-        store: Where the files are: a directory, which is made if it does not exist (the files are
-            in its `memories` directory, the layout of the SDK's own tool); `"memory:"` for a new
-            store in this process; anything else that `Memory` takes; or a `Memory` that is open,
-            without further options, such as `memory.acting_as("session 1")`.
+        store: Where the files are. A directory is created if it does not exist; the files are in
+            its `memories` directory, the layout of the SDK's own tool. `"memory:"` is a new store
+            in this process. Anything else that `Memory` accepts works, too, and so does an open
+            `Memory`, without further options, such as `memory.acting_as("session 1")`.
         cache_control: The `cache_control` of the tool in each request.
-        entry: What else the tool's entry in each request carries, as a dict: `allowed_callers`,
+        entry: Further fields of the tool's entry in each request, as a dict: `allowed_callers`,
             `defer_loading`, `input_examples`, `strict`.
         **options: The options of `Memory`.
 
@@ -186,7 +186,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
         return self._memory
 
     def close(self) -> None:
-        """Closes the memory, also one that was given. Later calls raise a `ValueError`."""
+        """Closes the memory, even one that you passed in. Later calls raise a `ValueError`."""
         self._memory.close()
 
     def __enter__(self) -> Self:
@@ -213,7 +213,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
         try:
             decoded = decode(input)
         except RefusedError:
-            # A call like any other, which hooks are told of.
+            # The engine reports it like any other call, so the hooks run.
             return self._answer(input)
         # Makes the SDK's command from it, and calls `execute`.
         return super().call(decoded)
@@ -247,7 +247,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
     def create(
         self, command: BetaMemoryTool20250818CreateCommand | _Fields
     ) -> BetaFunctionToolResultType:
-        """Makes a new file and its missing parents.
+        """Creates a new file and its missing parents.
 
         Raises:
             ToolError: The command was refused, or the store is broken.
@@ -309,10 +309,10 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
         dry_run: bool = False,
         on_progress: Callable[[ExpiryProgress], object] | None = None,
     ) -> list[Expired]:
-        """Removes the files that nobody used for `older_than`, as `Memory.expire` does.
+        """Removes the files that were not used for `older_than`. Same as `Memory.expire`.
 
         Raises:
-            ConfigError: Accesses are not recorded or not kept by the store, or it is read-only.
+            ConfigError: The memory or its store does not record accesses, or it is read-only.
             StoreError: The store is broken.
         """
         return self._memory.expire(older_than, dry_run=dry_run, on_progress=on_progress)
@@ -329,20 +329,20 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     A subclass may override `view`, `create` and so on: `call` and `execute` use the override. It
     gets a command of the SDK with all fields, of the right types.
 
-    It works as `AsyncMemory` does, on asyncio and Trio: a view whose answer is at hand is answered
-    at once, everything else on a few threads of memdir's, so the event loop is never held up.
-    If a task is cancelled before its command begins to write, the command is not executed; if the
-    command has begun, it goes on to its end. The hooks (`before`, `after`) may be coroutine
-    functions, which are awaited in the task of the call; plain functions run on those threads, too.
-    Views and changes have at most 64 threads each.
+    It works like `AsyncMemory`, on asyncio and Trio, and never blocks the event loop. If a view's
+    file is small and in memory, the view is answered at once. Everything else runs on memdir's own
+    thread pool. If a task is cancelled before its command begins to write, the command is not
+    executed. If the command has begun to write, it runs to its end. The hooks (`before`, `after`)
+    may be coroutine functions, which are awaited in the task of the call. Plain functions run on
+    the threads of the pool. Views and changes have at most 64 threads each.
 
     Args:
-        store: Where the files are: a directory, which is made if it does not exist (the files are
-            in its `memories` directory, the layout of the SDK's own tool); `"memory:"` for a new
-            store in this process; anything else that `Memory` takes; or an `AsyncMemory` that is
-            open, without further options, such as `memory.acting_as("session 1")`.
+        store: Where the files are. A directory is created if it does not exist; the files are in
+            its `memories` directory, the layout of the SDK's own tool. `"memory:"` is a new store
+            in this process. Anything else that `Memory` accepts works, too, and so does an open
+            `AsyncMemory`, without further options, such as `memory.acting_as("session 1")`.
         cache_control: The `cache_control` of the tool in each request.
-        entry: What else the tool's entry in each request carries, as a dict: `allowed_callers`,
+        entry: Further fields of the tool's entry in each request, as a dict: `allowed_callers`,
             `defer_loading`, `input_examples`, `strict`.
         **options: The options of `AsyncMemory`.
 
@@ -386,7 +386,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         return self._async
 
     async def aclose(self) -> None:
-        """Closes the memory, also one that was given. Later calls raise a `ValueError`."""
+        """Closes the memory, even one that you passed in. Later calls raise a `ValueError`."""
         await self._async.aclose()
 
     async def __aenter__(self) -> Self:
@@ -398,7 +398,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     async def _answer_async(
         self, input: object, command: str | None = None
     ) -> BetaFunctionToolResultType:
-        """As `_answer`, at once if the answer is at hand, else on a thread of the core."""
+        """Same as `_answer`: at once if the file is in memory, otherwise on a thread."""
         if (hooks := self._async._hooks) is not None:
             call = await hooks.carry_out(self._memory, begin(self._memory, input, command))
             return self._told(*call.answer())
@@ -433,7 +433,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         try:
             decoded = decode(input)
         except RefusedError:
-            # A call like any other, which hooks are told of.
+            # The engine reports it like any other call, so the hooks run.
             return await self._answer_async(input)
         # Makes the SDK's command from it, and calls `execute`.
         return await super().call(decoded)
@@ -467,7 +467,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     async def create(
         self, command: BetaMemoryTool20250818CreateCommand | _Fields
     ) -> BetaFunctionToolResultType:
-        """Makes a new file and its missing parents.
+        """Creates a new file and its missing parents.
 
         Raises:
             ToolError: The command was refused, or the store is broken.
@@ -529,18 +529,18 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         dry_run: bool = False,
         on_progress: Callable[[ExpiryProgress], object] | None = None,
     ) -> list[Expired]:
-        """Removes the files that nobody used for `older_than`, as `Memory.expire` does.
+        """Removes the files that were not used for `older_than`. Same as `Memory.expire`.
 
-        `on_progress` is called on the thread that the store works on.
+        `on_progress` is called on the thread that executes the call.
 
         Raises:
-            ConfigError: Accesses are not recorded or not kept by the store, or it is read-only.
+            ConfigError: The memory or its store does not record accesses, or it is read-only.
             StoreError: The store is broken.
         """
         return await self._async.expire(older_than, dry_run=dry_run, on_progress=on_progress)
 
 
-# Our own methods, to find out which ones a subclass overrides.
+# Our own methods, to detect which ones a subclass overrides.
 _OURS = frozenset(
     getattr(tool, method)
     for tool in (MemoryTool, AsyncMemoryTool)

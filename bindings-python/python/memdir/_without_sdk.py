@@ -1,7 +1,7 @@
-"""What stands in the place of the tools where the Anthropic SDK is not installed.
+"""The classes that replace the tools if the Anthropic SDK is not installed.
 
-Importing memdir works without the SDK, also `from memdir import *`, and so do `help` and `hasattr`.
-To make a tool fails, and says what to install.
+Importing memdir works without the SDK, even `from memdir import *`, and so do `help` and `hasattr`.
+Constructing a tool fails with an error that names the package to install.
 """
 
 from __future__ import annotations

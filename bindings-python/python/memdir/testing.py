@@ -17,14 +17,14 @@ __all__ = ["check_contract"]
 def check_contract(factory: Callable[[], Store]) -> None:
     """Checks that a store keeps the contract of `Store`. Each rule gets a fresh store.
 
-    Some rules are about threads that read and write at once. A fault of that kind may show only
-    after several runs.
+    Some rules concern concurrent reads and writes. A violation of such a rule may appear only after
+    several runs.
 
     Args:
         factory: Makes a new, empty store each time it is called.
 
     Raises:
-        AssertionError: The first rule that the store breaks, what was expected and what came.
+        AssertionError: The first rule that the store breaks, with the expected and actual result.
 
     >>> from memdir import open_store
     >>> check_contract(lambda: open_store("memory:"))

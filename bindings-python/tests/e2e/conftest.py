@@ -1,7 +1,7 @@
-"""What the end-to-end tests share: the stand-in for the Messages API, and the real tool runners.
+"""Fixtures of the end-to-end tests: the stand-in for the Messages API, and the real tool runners.
 
-Nothing here knows what a reply must be. Each test says it, in a script for the stand-in or in its
-own assertions on what went over the wire.
+Nothing here knows the expected replies. Each test specifies them, in a script for the stand-in or
+in its own assertions on the recorded requests.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 MODEL = "claude-sonnet-5-5"
 USER = "Hello, Claude."
 
-# Newer SDKs send only what is new, on a message thread, and the whole history on request; older
-# ones always send the whole history. Both ways have to bring the results over.
+# Newer SDKs send only new messages, on a message thread, and the whole history on request. Older
+# ones always send the whole history. Both have to transmit the results.
 HISTORIES: dict[str, dict[str, Any]] = {"as the SDK does by default": {}}
 if "thread" in inspect.signature(Messages.tool_runner).parameters:
     HISTORIES["whole"] = {"thread": False}
@@ -81,21 +81,21 @@ def converse_async(
 
 @pytest.fixture(params=[converse_sync, converse_async], ids=["sync", "async"])
 def converse(request: pytest.FixtureRequest) -> Callable[..., None]:
-    """One session with a stand-in: through the synchronous SDK, then through the other."""
+    """One session with a stand-in, with the synchronous SDK and with the asynchronous one."""
     chosen: Callable[..., None] = request.param
     return chosen
 
 
 @pytest.fixture(params=list(HISTORIES.values()), ids=list(HISTORIES))
 def history(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Options of the tool runner: each way that this SDK has to send the history."""
+    """Options of the tool runner, for each way in which this SDK sends the history."""
     chosen: dict[str, Any] = request.param
     return chosen
 
 
 @pytest.fixture
 def script() -> Callable[..., Conversation]:
-    """Makes a conversation of one session: each turn a list of (input, result, is_error)."""
+    """Makes a conversation of one session: each turn is a list of (input, result, is_error)."""
     import conversation
 
     def make(*turns: list[tuple[Any, Any, bool]], user: str = USER, **extras: Any) -> Conversation:
@@ -122,7 +122,7 @@ def examples() -> Path:
 
 @pytest.fixture(autouse=True)
 def _on_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of the machine's own settings leads a test elsewhere."""
+    """Removes the machine's own settings that would send a test elsewhere."""
     for name in ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
     for name in ("NO_PROXY", "no_proxy"):

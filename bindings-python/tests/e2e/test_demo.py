@@ -45,9 +45,9 @@ def demo(examples: Path) -> Demo:
 def demo_here(
     examples: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Demo:
-    """Runs the demo and its sessions in this process, where the SDK is imported already.
+    """Runs the demo and its sessions in this process, which has already imported the SDK.
 
-    That import takes most of a session's time.
+    The import takes most of a session's time.
     """
 
     def program(*arguments: str | Path) -> int:
@@ -94,12 +94,12 @@ def tree(base: Path) -> dict[str, str]:
 def check_played(
     done: subprocess.CompletedProcess[str], played: conversation.Conversation, base: Path
 ) -> None:
-    """Checks that every message was played and shown, and that the memory holds what it should."""
+    """Checks that every message was played and shown, and that the memory has the right files."""
     assert (done.returncode, done.stderr) == (0, "")
     assert played.then is not None
     wanted = {path.removeprefix("/"): text for path, text in played.then.items()}
     assert tree(base) == {**wanted, **played.beside}
-    # Every command and every reply is shown, the errors marked; the whole without colours.
+    # Every command and every reply is shown, errors are marked, and nothing is coloured.
     for command in ("view", "create", "str_replace", "insert", "rename", "delete"):
         assert f"▸ {command} /memories" in done.stdout
     calls = [call for session in played.sessions for turn in session.turns for call in turn.calls]
@@ -196,7 +196,7 @@ def test_live_without_a_key_is_one_clear_sentence(demo: Demo, tmp_path: Path) ->
 def test_live_takes_the_key_the_address_and_the_model_that_it_is_given(
     demo_here: Demo, played: conversation.Conversation, flags: list[str]
 ) -> None:
-    # The same way as to the real API, which a test cannot reach.
+    # The same code path as for the real API, which a test cannot reach.
     with StandIn(played) as standin:
         done = demo_here(
             *("--live", "--model", "claude-of-tomorrow", *flags),

@@ -78,7 +78,7 @@ def test_the_example_guards_each_edit_and_lets_those_through_that_are_based_on_a
     compaction = {"type": "compaction", "content": "A list is kept."}
     turns: list[tuple[dict[str, Any], str, list[dict[str, Any]]]] = [
         (VIEW, "milk", []),
-        # Another agent writes before this one.
+        # Another agent writes first.
         (insert("bread"), CHANGED, []),
         (VIEW, "tea", []),
         (insert("bread"), "has been edited", []),
@@ -122,7 +122,7 @@ def test_the_example_guards_each_edit_and_lets_those_through_that_are_based_on_a
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Nothing on standard error."""
+            """Prints nothing on standard error."""
 
     monkeypatch.chdir(tmp_path)
     with ThreadingHTTPServer(("127.0.0.1", 0), Api) as server:

@@ -1,7 +1,7 @@
-"""The tool in the SDK's own tool runner: what goes over the wire is what the memory answered.
+"""The tool in the SDK's own tool runner: the requests carry exactly the memory's answers.
 
-The stand-in checks each result against its script; these tests look at the recorded requests
-besides, so that they do not hang on the stand-in's judgement alone.
+The stand-in checks each result against its script. These tests also check the recorded requests, so
+they do not depend on the stand-in alone.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Converse = Callable[..., None]
 
 OUT_OF_REACH = "Error: The memory directory cannot be reached at the moment. "
-# What that means for the command.
+# The consequence for the command.
 READ = OUT_OF_REACH + "Try again later."
 UNCHANGED = OUT_OF_REACH + "Nothing was changed; try again later."
 UNKNOWN = OUT_OF_REACH + (
@@ -37,7 +37,7 @@ SIX = "view, create, str_replace, insert, delete or rename"
 
 
 def results(standin: StandIn) -> list[dict[str, Any]]:
-    """The tool results that were sent, each as it was when it was new."""
+    """The tool results that were sent, each from the request in which it was new."""
     blocks: list[dict[str, Any]] = []
     for request in standin.requests[1:]:
         blocks += request["body"]["messages"][-1]["content"]
@@ -355,7 +355,7 @@ def test_many_conversations_at_once_lose_nothing(
     memdir.Memory(tmp_path).create(log, "")
 
     def speak(who: int) -> None:
-        # At the start of the file, which is always there, whatever the others do.
+        # The insert is at the start of the file, a line that exists whatever the others do.
         done = f"The file {log} has been edited."
         scripted = [
             [
@@ -389,7 +389,7 @@ def test_many_conversations_at_once_lose_nothing(
     ]
     assert sorted(lines) == sorted(wanted)
     for who in range(conversations):
-        # The calls of one turn are one after the other in these runners: the newest is on top.
+        # These runners execute the calls of one turn in order, so the newest line is on top.
         own = [line for line in lines if line.startswith(f"{who}.")]
         assert own == sorted(own, reverse=True)
 
@@ -412,7 +412,7 @@ def test_a_broken_store_says_so_and_no_more(
     commands: list[tuple[dict[str, Any], str]] = [
         ({"command": "view", "path": path}, READ),
         ({"command": "create", "path": path, "file_text": "x"}, UNKNOWN),
-        # What reads first has not begun to write.
+        # A command that reads first has not begun to write.
         ({"command": "str_replace", "path": path, "old_str": "x", "new_str": "y"}, UNCHANGED),
         ({"command": "insert", "path": path, "insert_line": 0, "insert_text": "x"}, UNCHANGED),
         ({"command": "delete", "path": path}, UNKNOWN),
@@ -535,7 +535,7 @@ def test_what_the_model_changes_is_recorded_as_the_actor_s_and_undone(
         converse(standin.base_url, place, options=options)
     standin.finish()
     versions = memory.history(actor="session 1")
-    # The runner may carry out the calls of one turn in any order.
+    # The runner may execute the calls of one turn in any order.
     assert sorted((version.operation, version.path) for version in versions) == [
         ("created", a),
         ("deleted", "/memories/mine"),

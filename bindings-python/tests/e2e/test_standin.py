@@ -1,4 +1,4 @@
-"""The stand-in reports every wrong request: otherwise the tests with it would prove nothing."""
+"""The stand-in reports every wrong request. Otherwise the tests that use it prove nothing."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def send(
     headers: dict[str, str] | None = None,
     method: str = "POST",
 ) -> tuple[int, dict[str, Any]]:
-    """One request without any SDK: the status and the body of the answer."""
+    """Sends one request without an SDK, and returns the status and the body of the answer."""
     request = urllib.request.Request(  # noqa: S310
         standin.base_url + path,
         data=None if body is None else json.dumps(body).encode(),
@@ -62,7 +62,7 @@ def send(
 
 
 def first(**changes: Any) -> dict[str, Any]:
-    """The first request of a conversation, as it should be but for the changes."""
+    """The first request of a conversation: a correct one with the given changes."""
     messages = [{"role": "user", "content": "Hello, Claude."}]
     return {"model": "m", "max_tokens": 1, "tools": [TOOL], "messages": messages, **changes}
 
@@ -73,7 +73,7 @@ def result(number: int, text: Any, is_error: bool | None = True) -> dict[str, An
 
 
 def second(answer: dict[str, Any], *results: Any, **changes: Any) -> dict[str, Any]:
-    """The second request: what was said, and the tool results."""
+    """The second request: the conversation so far, and the tool results."""
     messages = [
         {"role": "user", "content": [{"type": "text", "text": "Hello, Claude."}]},
         {"role": "assistant", "content": answer["content"]},
@@ -94,7 +94,7 @@ def test_it_plays_a_conversation_that_is_right(standin: StandIn) -> None:
     assert [block["input"] for block in answer["content"]] == [VIEW, DELETE]
     with pytest.raises(ConversationError, match="left before session 1, turn 2 of 2"):
         standin.finish()
-    # Text may come as it is, or as a block.
+    # Text may be a string or a block.
     blocks = [{"type": "text", "text": NOT_DELETED}]
     status, answer = send(standin, second(answer, result(1, MISSING), result(2, blocks)))
     assert (status, answer["stop_reason"]) == (200, "end_turn")
@@ -163,7 +163,7 @@ def test_it_refuses_a_first_request_that_is_wrong(
     assert (status, answer["type"]) == (400, "error")
     assert answer["error"]["type"] == "invalid_request_error"
     assert complaint in answer["error"]["message"]
-    # It does not forget, even if all is well from now on.
+    # The complaint stays, even if all later requests are correct.
     status, answer = send(standin, first())
     assert status == 400
     assert "has failed already" in answer["error"]["message"]
@@ -192,7 +192,7 @@ def test_context_editing_must_spare_the_memory(script: Callable[..., Conversatio
         body = first(context_management=memdir.context_management(compact_at=150_000))
         status, answer = send(standin, body, headers=EDITING)
         assert (status, answer["context_management"]) == (200, {"applied_edits": []})
-    # It was told that every request asks for it.
+    # This stand-in expects context management in every request.
     with StandIn(script(), context_management=True) as standin:
         status, answer = send(standin, first(), headers=EDITING)
     assert status == 400
@@ -295,7 +295,7 @@ class Careless(memdir.MemoryTool):
 
 
 class Chatty(memdir.MemoryTool):
-    """A tool that adds a word of its own."""
+    """A tool that adds text of its own."""
 
     def call(self, input: object) -> Any:
         try:
@@ -326,7 +326,7 @@ def test_a_tool_that_answers_wrongly_fails_in_the_sdk(
         with pytest.raises(anthropic.BadRequestError) as failure:
             runner.until_done()
     assert complaint in str(failure.value)
-    # The SDK did not try again.
+    # The SDK did not retry.
     assert len(standin.requests) == 2
     with pytest.raises(ConversationError):
         standin.finish()
@@ -336,7 +336,7 @@ def test_a_tool_that_answers_wrongly_fails_in_the_sdk(
 
 
 class Program:
-    """The stand-in in a process of its own."""
+    """The stand-in in its own process."""
 
     def __init__(self, examples: Path, *arguments: str | Path) -> None:
         self.process = subprocess.Popen(
@@ -349,7 +349,7 @@ class Program:
         self.base_url = self.process.stdout.readline().strip()
 
     def ended(self) -> tuple[int, str]:
-        """The exit status and what stood on standard error."""
+        """The exit status and the text on standard error."""
         _, said = self.process.communicate(timeout=60)
         return self.process.returncode, said
 

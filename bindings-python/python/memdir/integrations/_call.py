@@ -1,4 +1,4 @@
-"""What the integrations share: one call of the tool, with and without `await`."""
+"""The shared part of the integrations: one call of the tool, with and without `await`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def framework(package: str) -> Iterator[None]:
 
 
 class MemoryCall:
-    """Executes calls of the tool, and knows how the tool is declared."""
+    """Executes calls of the tool, and has the tool's declaration."""
 
     def __init__(self, memory: Memory | AsyncMemory) -> None:
         definition = memory.tool_definition()
@@ -35,7 +35,7 @@ class MemoryCall:
 
 
 def without_await(memory: Memory | AsyncMemory) -> Memory:
-    """The memory itself, for what has no `await`: there a coroutine function is a failed hook."""
+    """The memory itself, for callers without `await`, where a coroutine hook fails."""
     return memory._memory if isinstance(memory, AsyncMemory) else memory  # noqa: SLF001
 
 

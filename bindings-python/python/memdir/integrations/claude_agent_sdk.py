@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from memdir._async_memory import AsyncMemory
     from memdir._memdir import Memory
 
-# The hints that hosts decide on confirmations by, as `memdir mcp` has them.
+# The hints by which hosts decide whether to ask for confirmation, the same as in `memdir mcp`.
 _ADDS = {"create", "insert"}
 
 
 def memory_server(memory: Memory | AsyncMemory, name: str = "memory") -> McpSdkServerConfig:
     """A server for `ClaudeAgentOptions(mcp_servers={"memory": ...})`, in this process.
 
-    It has a tool for each command (`mcp__memory__view` and so on), as `memdir mcp` has. A refused
-    command has `is_error` and the exact text; an image is an image.
+    It has the same tools as `memdir mcp`, one for each command (`mcp__memory__view` and so on). A
+    refused command has `is_error` and the exact text. An image is returned as an image.
     """
     tools = [_tool(memory, definition) for definition in memory.tool_definitions()]
     return create_sdk_mcp_server(name, tools=tools)

@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
 _ROOT = "/memories"
 _IMAGES = (".png", ".jpg", ".jpeg")
-# `grep` of a memory counts matches of names, too, which are not wanted here.
+# `grep` of a memory also counts matches of names, which this backend does not return.
 _ALL = 2**31 - 1
-# How often an edit begins again because somebody else wrote the file meanwhile.
+# How many times an edit is tried when other writers change the file at the same time.
 _TRIES = 10
-# The sentences of a command on a store that is broken.
+# The sentences of a command whose store is broken.
 _OUT_OF_REACH = "Error: The memory directory cannot be reached at the moment. "
 _TRY_AGAIN = "Try again later."
 _UNKNOWN = "The change may or may not have been saved: view the path before trying again."
@@ -56,15 +56,15 @@ R = TypeVar("R")
 class MemoryBackend(BackendProtocol):
     """The files of a memory for the file tools of `create_deep_agent`.
 
-    Route a directory to it: the agent's `/memories/notes.md` is then the memory's. Its own root
-    `/` is `/memories`:
+    Route a directory to it: the agent's `/memories/notes.md` is then a file of the memory. The root
+    `/` of the backend is `/memories`:
 
         backend = CompositeBackend(
             default=StateBackend(), routes={"/memories/": MemoryBackend(memory)}
         )
 
-    The memory's options, policies and hooks are those of the commands. Nothing is raised: a refused
-    operation and a broken store are results with an `error`.
+    The memory's options, policies and hooks apply, as for its commands. Nothing is raised: a
+    refused operation and a broken store are results with an `error`.
     """
 
     def __init__(self, memory: Memory | AsyncMemory) -> None:
@@ -94,7 +94,7 @@ class MemoryBackend(BackendProtocol):
         return slice_read_response(create_file_data(self._memory.read(path)), offset, limit)
 
     def write(self, file_path: str, content: str) -> WriteResult:
-        """Makes a file, or replaces all of it."""
+        """Creates a file, or replaces its whole content."""
 
         def write(path: str) -> WriteResult:
             self._memory.write(path, content)
@@ -109,7 +109,7 @@ class MemoryBackend(BackendProtocol):
         new_string: str,
         replace_all: bool = False,
     ) -> EditResult:
-        """Replaces a text in a file. No edit that somebody else makes meanwhile is lost."""
+        """Replaces a text in a file. A concurrent edit by another writer is never lost."""
 
         def edit(path: str) -> EditResult:
             for _ in range(_TRIES):
@@ -180,7 +180,7 @@ class MemoryBackend(BackendProtocol):
         return self._try(path or "/", glob, lambda error: GlobResult(error=error))
 
     def upload_files(self, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
-        """Writes files of text."""
+        """Writes text files."""
         return [self._upload(path, content) for path, content in files]
 
     def _upload(self, path: str, content: bytes) -> FileUploadResponse:
@@ -191,7 +191,7 @@ class MemoryBackend(BackendProtocol):
         return FileUploadResponse(path=path, error=self.write(path, text).error)
 
     def download_files(self, paths: list[str]) -> list[FileDownloadResponse]:
-        """Reads whole files of text."""
+        """Reads whole text files."""
         return [self._download(path) for path in paths]
 
     def _download(self, path: str) -> FileDownloadResponse:
@@ -208,19 +208,19 @@ class MemoryBackend(BackendProtocol):
         *,
         after: str = _TRY_AGAIN,
     ) -> R:
-        """What `work` does with the memory's path, or the error as the model may see it."""
+        """Returns the result of `work` on the path, or the error as the model may see it."""
         try:
             return work(_inside(path))
         except (RefusedError, InvalidGlobPatternError) as error:
             return failed(str(error))
         except MemdirError as error:
-            # Its text says where the files are.
+            # Its text reveals where the files are, so it goes to the log only.
             _LOG.error("a backend cannot do what it should: %s", error)
             return failed(_OUT_OF_REACH + after)
 
 
 def _inside(path: str) -> str:
-    """The memory's path. What leads out is refused by the memory."""
+    """The memory's path. The memory itself refuses a path that leads outside."""
     return (_ROOT + "/" + path.lstrip("/")).rstrip("/")
 
 
@@ -239,7 +239,7 @@ def _info(entry: Entry) -> FileInfo:
 
 
 def _matcher(pattern: str | None, root: str) -> Callable[[str], bool]:
-    """Whether a path matches a pattern, relative to the directory that is searched."""
+    """Returns a predicate: does a path match `pattern`, relative to the searched directory?"""
     if pattern is None:
         return lambda _: True
     matches = compile_grep_include_glob(pattern)

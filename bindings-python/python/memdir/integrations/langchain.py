@@ -41,7 +41,7 @@ def memory_tool(memory: Memory | AsyncMemory) -> StructuredTool:
 
 
 def _content(reply: Reply) -> str | list[dict[str, Any]]:
-    """What the tool's message contains; an image is a block that all models of LangChain know."""
+    """The content of the tool's message. An image is a block that all models of LangChain know."""
     if reply.is_error:
         raise ToolException(str(reply.content))
     if isinstance(reply.content, str):

@@ -31,7 +31,7 @@ class _Metadata(ToolMetadata):
 class MemoryTool(AsyncBaseTool):
     """A tool for `FunctionAgent(tools=[...])` and `predict_and_call`.
 
-    A refused command is a `ToolOutput` with `is_error` and the exact text; an image is an
+    A refused command is a `ToolOutput` with `is_error` and the exact text. An image is an
     `ImageBlock`.
     """
 
@@ -49,7 +49,7 @@ class MemoryTool(AsyncBaseTool):
         return self._output(input, self._call.execute(input))
 
     async def acall(self, **input: Any) -> ToolOutput:
-        """Executes one call, without holding up the event loop."""
+        """Executes one call without blocking the event loop."""
         return self._output(input, await self._call.execute_async(input))
 
     def _output(self, input: dict[str, Any], reply: Reply) -> ToolOutput:

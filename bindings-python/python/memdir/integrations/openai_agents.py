@@ -39,6 +39,6 @@ def memory_tool(memory: Memory | AsyncMemory) -> FunctionTool:
         description=call.description,
         params_json_schema=call.schema,
         on_invoke_tool=invoke,
-        # A strict schema must require every field; each command needs some of them only.
+        # A strict schema must require every field, but each command needs only some of them.
         strict_json_schema=False,
     )

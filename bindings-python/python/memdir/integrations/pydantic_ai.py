@@ -22,7 +22,7 @@ def memory_tool(memory: Memory | AsyncMemory) -> Tool[Any]:
     image is a `BinaryContent`.
 
     With one of Anthropic's models, add `capabilities=[NativeTool(MemoryTool())]`. The model then
-    gets its own memory tool in place of this declaration.
+    gets its own memory tool instead of this declaration.
     """
     call = MemoryCall(memory)
 
