@@ -30,7 +30,7 @@ import (
 // with [OpenStore].
 //
 // Paths are valid and canonical (/memories/notes.md); the root always exists. Each method either succeeds completely, or returns
-// an error and changes nothing. Many goroutines may call methods at once. docs/stores.md says what a store has to guarantee, and
+// an error and changes nothing. Many goroutines may call methods at once. docs/stores/write-a-store.md says what a store has to guarantee, and
 // [CheckContract] checks it.
 //
 // A condition is an error that [errors.Is] finds: [fs.ErrNotExist], [fs.ErrExist], [fs.ErrPermission], or one of package syscall:
@@ -259,7 +259,7 @@ func openPlace(options MemoryOptions, places *places, describe func(own func(Sto
 	return newMemory(number, shared{&options, places, len(served) > 0}), nil
 }
 
-// CheckContract checks that the stores that factory makes keep the contract of a store (docs/stores.md), for the tests of your
+// CheckContract checks that the stores that factory makes keep the contract of a store (docs/stores/write-a-store.md), for the tests of your
 // own store. It asks for a new, empty store for each rule.
 //
 // It returns nil if all rules are kept, the first rule that is broken and how, or the error of factory.

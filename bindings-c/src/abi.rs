@@ -134,7 +134,7 @@ pub unsafe extern "C" fn memdir_edit(
     new
 }
 
-/// Checks that a store of your own keeps the contract of docs/stores.md, for your tests. `factory` is a number of yours: it is asked to
+/// Checks that a store of your own keeps the contract of docs/stores/write-a-store.md, for your tests. `factory` is a number of yours: it is asked to
 /// "make" a new, empty store for each rule, and is released at the end.
 ///
 /// Returns the first rule that is broken and how, or NULL if all are kept, or if it failed.

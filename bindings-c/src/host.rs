@@ -18,7 +18,7 @@ pub struct memdir_host {
     /// number of the memory that the call was made with which the store works for, or null. Once that call is cancelled, the
     /// answer is not waited for, unless "to_the_end" is true: then a change that has begun is ended, and the store has 5 seconds for each step.
     ///
-    /// The operations, with the result of each. docs/stores.md says what they have to guarantee.
+    /// The operations, with the result of each. docs/stores/write-a-store.md says what they have to guarantee.
     ///
     /// - "info": what the store is, when a memory is opened on it: {"folds_case": false, "tracks_access": false, "methods": []}.
     ///   "methods" are those of "open", "modified", "set_modified" and "clear" that it has. The library does without the others.

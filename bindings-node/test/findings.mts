@@ -1,5 +1,5 @@
 // What the tests find out about a framework goes to target/frameworks, from where tests/frameworks/table takes it into
-// docs/frameworks.md.
+// docs/integrations/index.md.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 

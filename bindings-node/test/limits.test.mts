@@ -1,4 +1,4 @@
-// The examples of docs/policies.md about limits, stale views and write patterns: they are what stands
+// The examples of docs/reference/policies.md about limits, stale views and write patterns: they are what stands
 // here, and they do what the page says.
 
 import assert from 'node:assert/strict';
@@ -13,7 +13,7 @@ import { PACKAGE, PROJECT } from './support.mjs';
 function isOnThePage(name: string): void {
   const source = readFileSync(new URL('test/limits.test.mts', PACKAGE), 'utf8');
   const code = source.split(`  // ${name}\n`)[1]?.split('\n  // end')[0]?.replace(/^ {2}/gm, '');
-  const page = readFileSync(new URL('docs/policies.md', PROJECT), 'utf8');
+  const page = readFileSync(new URL('docs/reference/policies.md', PROJECT), 'utf8');
   const block = page.split(`<!-- typescript: ${name} -->\n\`\`\`ts\n`)[1]?.split('\n```')[0];
   assert.ok(code);
   assert.equal(block, code);

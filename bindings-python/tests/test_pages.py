@@ -13,9 +13,9 @@ import cases
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGE = cases.PROJECT / "docs" / "stores.md"
-SERVERS = cases.PROJECT / "docs" / "python-servers.md"
-JVM = cases.PROJECT / "docs" / "frameworks-jvm.md"
+PAGE = cases.PROJECT / "docs" / "stores" / "write-a-store.md"
+SERVERS = cases.PROJECT / "docs" / "guides" / "servers-in-python.md"
+JVM = cases.PROJECT / "docs" / "integrations" / "frameworks-jvm.md"
 QUOTED = re.compile(r"<!-- from (\S+) -->\n```\w+\n(.*?)\n```", re.DOTALL)
 LINK = re.compile(r"\]\((\.\./[^)#]+)(?:#[^)]*)?\)")
 
@@ -61,9 +61,9 @@ def test_every_language_is_quoted_and_every_file_is_there() -> None:
     "example",
     [
         ("README.md", "quickstart", "printed"),
-        ("docs/your-own-code.md", "python", "printed"),
-        ("docs/your-own-code.md", "python-watch", "watch-printed"),
-        ("docs/history.md", "python", "printed"),
+        ("docs/guides/your-own-code.md", "python", "printed"),
+        ("docs/guides/your-own-code.md", "python-watch", "watch-printed"),
+        ("docs/guides/history.md", "python", "printed"),
     ],
 )
 def test_the_example_of_the_page_prints_what_it_says(

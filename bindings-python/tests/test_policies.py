@@ -1,4 +1,4 @@
-"""The examples of docs/policies.md, and the errors about wrong options."""
+"""The examples of docs/reference/policies.md, and the errors about wrong options."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memdir import ConfigError, Memory, RefusedError, open_store
 
 
 def test_the_examples_of_the_page() -> None:
-    page = (cases.PROJECT / "docs" / "policies.md").read_text(encoding="utf-8")
+    page = (cases.PROJECT / "docs" / "reference" / "policies.md").read_text(encoding="utf-8")
     example = doctest.DocTestParser().get_doctest(page, {}, "policies.md", None, 0)
     assert example.examples
     assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example).failed == 0

@@ -16,7 +16,7 @@
 //! The way of a question: a `reader` asks what was loaded (`index`), which of it was really made (`settle`) and when
 //! (`late_rows`), the versions that come of it (`timeline`), and their `contents`. A history that went on is not computed anew (`recall`, `snapshot`). Which version
 //! brought a line is found by `blame`, line by line in `line_trace`; a search goes from version to version by `old_lines`. What is
-//! brought back is decided in `restore` and `undo`, and made by `steps`. `docs/history.md` is the page about it.
+//! brought back is decided in `restore` and `undo`, and made by `steps`. `docs/guides/history.md` is the page about it.
 
 mod abbreviation;
 mod age_clock;

@@ -3,7 +3,7 @@
 //!
 //! It is one program for all packages: the binary of this crate and the scripts of the Python and npm packages all call
 //! [`run`]. It uses the public API of `memdir` alone, so whatever it does another front end can do.
-//! `docs/command-line.md` documents its output and exit codes.
+//! `docs/reference/command-line.md` documents its output and exit codes.
 //!
 //! # Cargo features
 //!

@@ -30,7 +30,7 @@ fn what_was_redacted_is_clean_and_has_as_many_lines() {
 
 #[test]
 fn the_documents_list_every_rule() {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/policies.md");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/reference/policies.md");
     let page = std::fs::read_to_string(page).unwrap();
     let list = page.split("### The rules\n").nth(1).unwrap().split("\n\n").next().unwrap();
     let listed: BTreeSet<&str> = list.split('`').skip(1).step_by(2).collect();

@@ -1,5 +1,5 @@
 //! The examples of pages in Rust are programs in `examples/`, and print what their pages say: README's, and that of
-//! `docs/your-own-code.md`. README's in Swift is a package that Swift's tests build and run.
+//! `docs/guides/your-own-code.md`. README's in Swift is a package that Swift's tests build and run.
 
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 const README: &str = include_str!("../../../README.md");
-const OWN_CODE: &str = include_str!("../../../docs/your-own-code.md");
+const OWN_CODE: &str = include_str!("../../../docs/guides/your-own-code.md");
 
 fn block(page: &'static str, mark: &str, language: &str) -> &'static str {
     let start = format!("<!-- {mark} -->\n```{language}\n");

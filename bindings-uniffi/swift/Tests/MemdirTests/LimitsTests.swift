@@ -2,7 +2,7 @@ import Foundation
 import Memdir
 import XCTest
 
-/// The code of `docs/policies.md` about limits, stale views and write patterns, and what it does.
+/// The code of `docs/reference/policies.md` about limits, stale views and write patterns, and what it does.
 final class LimitsTests: XCTestCase {
     func testAMemoryThatIsNotFullSaysNothingOfIt() async throws {
         // limits
@@ -45,7 +45,7 @@ final class LimitsTests: XCTestCase {
 
     /// That the page has, after `<!-- swift: name -->`, what stands here after `// name`.
     private func isOnThePage(_ name: String) throws {
-        let page = try String(contentsOf: root.appendingPathComponent("docs/policies.md"), encoding: .utf8)
+        let page = try String(contentsOf: root.appendingPathComponent("docs/reference/policies.md"), encoding: .utf8)
         let source = try String(contentsOfFile: #filePath, encoding: .utf8)
         let code = try between("        // \(name)\n", "\n        // end", in: source)
             .components(separatedBy: "\n")

@@ -8,7 +8,7 @@ import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.Map;
 
-/** What the tests find out about a framework goes to target/frameworks: tests/frameworks/table makes docs/frameworks.md of it. */
+/** What the tests find out about a framework goes to target/frameworks: tests/frameworks/table makes docs/integrations/index.md of it. */
 final class Findings {
     private final String title;
     private final String artifact;

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Conversations through the AI services of LangChain4j, as docs/frameworks-jvm.md says to make them. */
+/** Conversations through the AI services of LangChain4j, as docs/integrations/frameworks-jvm.md says to make them. */
 class LangChain4jTest {
     private static final Findings FINDINGS = new Findings("LangChain4j", "langchain4j");
 

@@ -26,7 +26,7 @@ import org.springframework.ai.chat.model.ChatModel;
 import org.springframework.ai.model.tool.ToolCallingManager;
 import org.springframework.ai.tool.ToolCallback;
 
-/** Conversations through the chat client of Spring AI, as docs/frameworks-jvm.md says to make it. */
+/** Conversations through the chat client of Spring AI, as docs/integrations/frameworks-jvm.md says to make it. */
 class SpringAiTest {
     private static final Findings FINDINGS = new Findings("Spring AI", "spring-ai");
 

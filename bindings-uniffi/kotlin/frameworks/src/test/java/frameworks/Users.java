@@ -10,7 +10,7 @@ import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.List;
 
-/** One memory per user, as docs/frameworks-jvm.md says to make it. */
+/** One memory per user, as docs/integrations/frameworks-jvm.md says to make it. */
 final class Users {
     /** What users are called, each of whom finds nothing of the others. */
     private static final List<String> NAMES = List.of("ann", "Ann", "../ann", "");

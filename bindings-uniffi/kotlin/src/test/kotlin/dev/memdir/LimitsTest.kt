@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.assertThrows
 
-/** The code of `docs/policies.md` about limits, stale views and write patterns, and what it does. */
+/** The code of `docs/reference/policies.md` about limits, stale views and write patterns, and what it does. */
 class LimitsTest {
     @Test
     fun `a memory that is not full says nothing of it`() {
@@ -49,7 +49,7 @@ class LimitsTest {
 
     /** The block of code after `<!-- kotlin: name -->` in the page. */
     private fun block(name: String): String =
-        root.resolve("docs/policies.md").readText()
+        root.resolve("docs/reference/policies.md").readText()
             .substringAfter("<!-- kotlin: $name -->\n```kotlin\n")
             .substringBefore("\n```")
 

@@ -35,7 +35,7 @@ private fun watches(virtual: ExecutorService) =
         watches.forEach(Watch::close)
     }
 
-/** As docs/kotlin.md has it: calls that wait for long, on threads of the system. */
+/** As docs/languages/kotlin.md has it: calls that wait for long, on threads of the system. */
 private fun calls(virtual: ExecutorService) {
     val open = CountDownLatch(1)
     val slow =
