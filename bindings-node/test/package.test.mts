@@ -117,6 +117,7 @@ test('the lock file names no registry', () => {
 
 for (const [page, code, says] of [
   ['README.md', '(?:quickstart|typescript)', 'printed'],
+  ['docs/start/typescript.md', 'quickstart', 'printed'],
   ['docs/guides/your-own-code.md', 'typescript', 'printed'],
   ['docs/guides/your-own-code.md', 'typescript-watch', 'watch-printed'],
   ['bindings-node/README.md', '(?:quickstart|typescript)', 'printed'],

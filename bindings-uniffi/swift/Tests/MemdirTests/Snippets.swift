@@ -160,6 +160,20 @@ final class Approval: AsyncMemoryHooks {
 let memory = try Memory(store: "memory:", hooks: Approval())
 }
 
+private func docs_start_swift_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
+let memory = try await Memory.open(store: "./memory")
+let calls = [
+    #"{"command": "create", "path": "/memories/notes.md", "file_text": "- likes tea\n"}"#,
+    #"{"command": "insert", "path": "/memories/notes.md", "insert_line": 1, "insert_text": "- lives in Lisbon\n"}"#,
+    #"{"command": "view", "path": "/memories/notes.md"}"#,
+    #"{"command": "view", "path": "/memories/../etc/passwd"}"#,
+]
+for call in calls {
+    let reply = await memory.execute(json: call)
+    print(reply.isError ? "refused:" : "done:", reply.content)
+}
+}
+
 private func docs_stores_mounts_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 let stores = try openMounts(mounts: [
     Mount(path: "/memories", store: "./memory"),
