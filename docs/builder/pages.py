@@ -83,12 +83,11 @@ def navigation(configuration):
         1
     ].splitlines():
         label, _, place = re.match(r" *- (?:([^:]+):)?( *)(.*)$", line).groups()
-        if not place:
-            section = label
-            continue
+        # A list within a section belongs to the section.
         if not line.startswith("      "):
-            section = ""
-        sections[place] = section
+            section = "" if place else label
+        if place:
+            sections[place] = section
     return sections
 
 

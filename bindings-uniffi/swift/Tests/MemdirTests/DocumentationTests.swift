@@ -50,7 +50,7 @@ final class DocumentationTests: XCTestCase {
     func testThePageHasTheCodeThatRunsHere() throws {
         let source = try String(contentsOfFile: #filePath, encoding: .utf8)
         for (name, page) in [
-            ("quickstart", "docs/languages/swift.md"), ("swift", "docs/reference/policies.md"), ("swift-expiry", "docs/reference/policies.md"),
+            ("quickstart", "docs/languages/swift.md"), ("swift", "docs/reference/policies/sensitive-text.md"), ("swift-expiry", "docs/reference/policies/expiry.md"),
             ("swift-own-code", "docs/guides/your-own-code.md"), ("swift-watch", "docs/guides/your-own-code.md"), ("history", "docs/languages/swift.md"),
         ] {
             let code = try between("        // \(name)\n", "\n        // end", in: source)

@@ -109,34 +109,12 @@ let key = try EncryptionKey.fromFile(file)
 let memory = try await Memory.open(directory: directory, options: MemoryOptions(encryptionKey: key))
 }
 
-private func docs_reference_policies_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
-let memory = try Memory(store: "memory:", options: MemoryOptions(sensitiveText: .redact, sensitiveOnView: true))
-let reply = try await memory.create(path: "/memories/notes.md", fileText: "Router password: sun7-Flower!\n")
-}
-
-private func docs_reference_policies_2(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
-let memory = try Memory(store: "memory:", options: MemoryOptions(maxTotalBytes: 64 * 1024, maxFiles: 100))
-let reply = try await memory.view(path: "/memories")
-}
-
-private func docs_reference_policies_3(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
-let memory = try Memory(store: store, options: MemoryOptions(staleGuard: .strict))
-let reply = await memory.execute(
-    json: #"{"command": "insert", "path": "/memories/list.md", "insert_line": 1, "insert_text": "bread"}"#
-)
-}
-
-private func docs_reference_policies_4(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
-let memory = try Memory(store: "memory:", options: MemoryOptions(readOnlyPaths: ["/memories/handbook"]))
-let reply = await memory.execute(json: #"{"command": "delete", "path": "/memories/handbook"}"#)
-}
-
-private func docs_reference_policies_5(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
+private func docs_reference_policies_expiry_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 let memory = try Memory(store: "memory:", options: MemoryOptions(recordAccess: true, neverExpire: ["/memories/handbook"]))
 let unused = try await memory.expire(olderThan: 90 * 24 * 60 * 60, dryRun: true)
 }
 
-private func docs_reference_policies_6(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
+private func docs_reference_policies_hooks_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 final class Careful: MemoryHooks {
     func before(command: Command, call: HookCall) -> HookDecision {
         switch command {
@@ -149,7 +127,7 @@ final class Careful: MemoryHooks {
 let memory = try Memory(store: "memory:", hooks: Careful())
 }
 
-private func docs_reference_policies_7(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
+private func docs_reference_policies_hooks_2(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 final class Approval: AsyncMemoryHooks {
     func before(command: Command, call: HookCall) async throws -> HookDecision {
         guard case .delete = command else { return .allow }
@@ -158,6 +136,28 @@ final class Approval: AsyncMemoryHooks {
     }
 }
 let memory = try Memory(store: "memory:", hooks: Approval())
+}
+
+private func docs_reference_policies_limits_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
+let memory = try Memory(store: "memory:", options: MemoryOptions(maxTotalBytes: 64 * 1024, maxFiles: 100))
+let reply = try await memory.view(path: "/memories")
+}
+
+private func docs_reference_policies_sensitive_text_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
+let memory = try Memory(store: "memory:", options: MemoryOptions(sensitiveText: .redact, sensitiveOnView: true))
+let reply = try await memory.create(path: "/memories/notes.md", fileText: "Router password: sun7-Flower!\n")
+}
+
+private func docs_reference_policies_stale_guard_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
+let memory = try Memory(store: store, options: MemoryOptions(staleGuard: .strict))
+let reply = await memory.execute(
+    json: #"{"command": "insert", "path": "/memories/list.md", "insert_line": 1, "insert_text": "bread"}"#
+)
+}
+
+private func docs_reference_policies_write_patterns_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
+let memory = try Memory(store: "memory:", options: MemoryOptions(readOnlyPaths: ["/memories/handbook"]))
+let reply = await memory.execute(json: #"{"command": "delete", "path": "/memories/handbook"}"#)
 }
 
 private func docs_start_swift_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {

@@ -37,12 +37,12 @@ class DocumentationTest {
         assertEquals(block("history-printed"), printed(::history).trim())
 
     @Test
-    fun `the page about policies has the code that runs here`() {
-        assertEquals(block("kotlin", "docs/reference/policies.md"), code("kotlin"))
+    fun `the pages about policies have the code that runs here`() {
+        assertEquals(block("kotlin", "docs/reference/policies/sensitive-text.md"), code("kotlin"))
         assertTrue(redacted().contains("line 1 (password-assignment)"))
-        assertEquals(block("kotlin-hooks", "docs/reference/policies.md"), code("kotlin-hooks"))
+        assertEquals(block("kotlin-hooks", "docs/reference/policies/hooks.md"), code("kotlin-hooks"))
         assertEquals(listOf("create /memories/notes.md: OK, 17 bytes"), hooked())
-        assertEquals(block("kotlin-expiry", "docs/reference/policies.md"), code("kotlin-expiry"))
+        assertEquals(block("kotlin-expiry", "docs/reference/policies/expiry.md"), code("kotlin-expiry"))
         assertEquals(emptyList<Expired>(), unused())
     }
 
