@@ -220,6 +220,12 @@ pictures: ## the pictures of the page that the documents show
 	@[ -e $(CACHE)/chromium ] || exit 0
 	@node tests/page/pictures.mjs
 
+.PHONY: docs
+docs: ## the site of the documents, in target/site
+	@$(call need,$(PYTHON),the site of the documents)
+	@$(call ready,$(CACHE)/docs/ready)
+	@tests/step 'documents: site' docs/build
+
 .PHONY: test-bundlers
 test-bundlers: ## the Node package in bundlers, test runners and other runtimes (long)
 	@$(call need,node,Node)
@@ -543,6 +549,12 @@ $(CACHE)/mcp/ready: tests/mcp/package.json tests/mcp/package-lock.json
 	mkdir -p $(CACHE)/mcp
 	cp tests/mcp/package.json tests/mcp/package-lock.json tests/mcp/.npmrc $(CACHE)/mcp
 	tests/step 'MCP: packages' npm ci --silent --ignore-scripts --prefix $(CACHE)/mcp
+	touch $@
+
+# What makes the site of the documents.
+$(CACHE)/docs/ready: docs/requirements.txt
+	$(PYTHON) -m venv $(CACHE)/docs
+	tests/step 'documents: packages' $(CACHE)/docs/bin/pip install --quiet --requirement $<
 	touch $@
 
 # What opens the page in a browser.

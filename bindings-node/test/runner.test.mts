@@ -1,13 +1,13 @@
 // End to end: the packed package, and the real SDK with its real tool runner.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { project } from './consumer.mjs';
 import { conversation, play, scripted } from './standin.mjs';
 import type { Prepared } from './standin.mjs';
-import { EFFORT, PACKAGE, temporary } from './support.mjs';
+import { EFFORT, PACKAGE, PROJECT, temporary } from './support.mjs';
 
 type Script = 'release notes' | 'parallel' | 'image';
 

@@ -1666,8 +1666,8 @@ public protocol HookCallProtocol: AnyObject, Sendable {
     func actor()  -> String?
 
     /**
-     * What the command would change, as a unified diff of the texts as they would be stored: see "What a hook knows" in the
-     * documentation of policies. Empty for a view. It reads the file or lists the directory, and leaves no trace.
+     * What the command would change, as a unified diff of the texts as they would be stored: see "The diff" in the
+     * documentation of hooks. Empty for a view. It reads the file or lists the directory, and leaves no trace.
      *
      * An approval holds for this diff: if what it is based on has changed when the command is executed, nothing is changed,
      * and the model reads that it has to view the file again.
@@ -1762,8 +1762,8 @@ open func actor() -> String?  {
 }
 
     /**
-     * What the command would change, as a unified diff of the texts as they would be stored: see "What a hook knows" in the
-     * documentation of policies. Empty for a view. It reads the file or lists the directory, and leaves no trace.
+     * What the command would change, as a unified diff of the texts as they would be stored: see "The diff" in the
+     * documentation of hooks. Empty for a view. It reads the file or lists the directory, and leaves no trace.
      *
      * An approval holds for this diff: if what it is based on has changed when the command is executed, nothing is changed,
      * and the model reads that it has to view the file again.

@@ -10,7 +10,7 @@ final class LimitsTests: XCTestCase {
         let reply = try await memory.view(path: "/memories")
         // end
         XCTAssertTrue(reply.hasSuffix("\n4.0K\t/memories"), reply)
-        try isOnThePage("limits")
+        try isOnThePage("limits", "limits.md")
     }
 
     func testAnInsertByAnOlderViewIsRefused() async throws {
@@ -24,7 +24,7 @@ final class LimitsTests: XCTestCase {
         // end
         XCTAssertTrue(reply.isError)
         XCTAssertTrue(reply.content.hasPrefix("Error: You have not viewed the file /memories/list.md yet."), reply.content)
-        try isOnThePage("stale views")
+        try isOnThePage("stale views", "stale-guard.md")
     }
 
     func testSomePathsCannotBeWritten() async throws {
@@ -33,7 +33,7 @@ final class LimitsTests: XCTestCase {
         let reply = await memory.execute(json: #"{"command": "delete", "path": "/memories/handbook"}"#)
         // end
         XCTAssertEqual(reply.content, "Error: /memories/handbook is read-only: it can be viewed but not changed")
-        try isOnThePage("write patterns")
+        try isOnThePage("write patterns", "write-patterns.md")
     }
 
     func testWrongOptionsAreToldAtOnce() {
