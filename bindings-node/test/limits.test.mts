@@ -1,5 +1,5 @@
-// The examples of docs/policies.md about limits, stale views and write patterns. The page has the
-// same code as this file, and its results are as the page says.
+// The examples of the pages about limits, stale views and write patterns are the code here, and
+// do what the pages say.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -9,11 +9,8 @@ import { Memory, openStore } from 'memdir';
 
 import { PACKAGE, PROJECT } from './support.mjs';
 
-/**
- * Asserts that the page has, after `<!-- typescript: name -->`, the code that follows `// name`
- * here.
- */
-function isOnThePage(name: string): void {
+/** Checks that the page has, after `<!-- typescript: name -->`, the code here after `// name`. */
+function isOnThePage(name: string, file: string): void {
   const source = readFileSync(new URL('test/limits.test.mts', PACKAGE), 'utf8');
   const code = source.split(`  // ${name}\n`)[1]?.split('\n  // end')[0]?.replace(/^ {2}/gm, '');
   const page = readFileSync(new URL(file, PROJECT), 'utf8');

@@ -1,4 +1,4 @@
-// One memory per user in agent frameworks, set up as docs/frameworks.md recommends.
+// One memory per user in agent frameworks, set up as docs/integrations/index.md recommends.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

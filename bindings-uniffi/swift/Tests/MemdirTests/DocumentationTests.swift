@@ -2,7 +2,7 @@ import Foundation
 import Memdir
 import XCTest
 
-/// The code of `docs/swift.md` is also here, and its results are as the page says.
+/// The code of `docs/languages/swift.md` is also here, and its results are as the page says.
 final class DocumentationTests: XCTestCase {
     private var printed = ""
 

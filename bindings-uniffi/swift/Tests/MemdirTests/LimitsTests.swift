@@ -2,7 +2,7 @@ import Foundation
 import Memdir
 import XCTest
 
-/// The code of `docs/policies.md` about limits, stale views and write patterns, and its results.
+/// Tests the examples of the pages about limits, stale views and write patterns.
 final class LimitsTests: XCTestCase {
     func testAMemoryThatIsNotFullSaysNothingOfIt() async throws {
         // limits
@@ -43,10 +43,9 @@ final class LimitsTests: XCTestCase {
         }
     }
 
-    /// Asserts that the page has, after `<!-- swift: name -->`, the code that follows `// name`
-    /// here.
-    private func isOnThePage(_ name: String) throws {
-        let page = try String(contentsOf: root.appendingPathComponent("docs/policies.md"), encoding: .utf8)
+    /// Checks that a page about a policy has, after `<!-- swift: name -->`, the code here after `// name`.
+    private func isOnThePage(_ name: String, _ file: String) throws {
+        let page = try String(contentsOf: root.appendingPathComponent("docs/reference/policies/\(file)"), encoding: .utf8)
         let source = try String(contentsOfFile: #filePath, encoding: .utf8)
         let code = try between("        // \(name)\n", "\n        // end", in: source)
             .components(separatedBy: "\n")

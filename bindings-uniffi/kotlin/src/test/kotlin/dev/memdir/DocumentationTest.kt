@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** The code of `docs/kotlin.md` is also here, and its results are as the page says. */
+/** The code of `docs/languages/kotlin.md` is also here, and its results are as the page says. */
 class DocumentationTest {
     @OptIn(ExperimentalPathApi::class)
     @Test

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.assertThrows
 
-/** The code of `docs/policies.md` about limits, stale views and write patterns, and its results. */
+/** The code of the pages about limits, stale views and write patterns, and its results. */
 class LimitsTest {
     @Test
     fun `a memory that is not full says nothing of it`() {
