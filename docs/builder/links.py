@@ -5,6 +5,8 @@ import re
 
 from builder.fences import outside_code
 
+# What pages show or offer besides Markdown, and the site has.
+SHOWN = (".png", ".sql", ".svg")
 LINK = re.compile(r"(\]\()([^)#\s]*)(#[^)\s]*)?(\))")
 
 
@@ -19,18 +21,10 @@ def rewritten(text, source, places, repository):
         file = posixpath.normpath(posixpath.join(posixpath.dirname(source), target))
         if file in places:
             place = posixpath.relpath(places[file], posixpath.dirname(here) or ".")
-        elif (
-            file.startswith("docs/")
-            and not file.endswith(".md")
-            and not target.endswith("/")
-        ):
-            place = posixpath.relpath(
-                file.removeprefix("docs/"), posixpath.dirname(here) or "."
-            )
+        elif file.startswith("docs/") and file.endswith(SHOWN):
+            place = posixpath.relpath(file.removeprefix("docs/"), posixpath.dirname(here) or ".")
         else:
-            place = (
-                f"{repository}/{'tree' if target.endswith('/') else 'blob'}/main/{file}"
-            )
+            place = f"{repository}/{'tree' if target.endswith('/') else 'blob'}/main/{file}"
         return found[1] + place + heading + found[4]
 
     return outside_code(text, lambda part: LINK.sub(link, part))

@@ -40,8 +40,6 @@ def _indented(text):
                 rest = indent - (columns[-1] if columns else 0)
                 made.append(" " * (4 * depth + rest) + line.lstrip(" "))
             else:
-                made.append(
-                    " " * 4 * len(columns) + line.lstrip(" ") if columns else line
-                )
+                made.append(" " * 4 * len(columns) + line.lstrip(" ") if columns else line)
         after_empty = False
     return "\n".join(made)

@@ -10,8 +10,8 @@ PLACE = "reference/older-names.md"
 HEAD = """\
 # Older names
 
-This page lists the names that were replaced before the first release, each with the name that it has now. [Operations by
-language](operations.md) has all names of today.
+This page lists the names that were replaced before the first release, each with the name that it has now.
+[Operations by language](operations.md) has all names of today.
 """
 REDIRECT = """\
 <!doctype html>
@@ -30,13 +30,8 @@ def renamed():
     """What the changelog lists as renamed: pairs of Markdown."""
     text = (ROOT / "CHANGELOG.md").read_text("utf-8")
     rows = []
-    for table in re.findall(
-        r"^\| old \| new \|\n\|---\|---\|\n((?:\|.*\n)+)", text, re.MULTILINE
-    ):
-        rows += [
-            re.fullmatch(r"\| (.*?) \| (.*?) \|", row).groups()
-            for row in table.splitlines()
-        ]
+    for table in re.findall(r"^\| old \| new \|\n\|---\|---\|\n((?:\|.*\n)+)", text, re.MULTILINE):
+        rows += [re.fullmatch(r"\| (.*?) \| (.*?) \|", row).groups() for row in table.splitlines()]
     return rows
 
 
@@ -72,6 +67,4 @@ def write_redirects(to):
 def _write(file, to, title):
     file.parent.mkdir(parents=True, exist_ok=True)
     if not file.exists():
-        file.write_text(
-            REDIRECT.format(title=html.escape(title), to=html.escape(to)), "utf-8"
-        )
+        file.write_text(REDIRECT.format(title=html.escape(title), to=html.escape(to)), "utf-8")

@@ -26,10 +26,8 @@ class Page:
     def description(self):
         """What the page is, in a sentence: the first below the title."""
         body = re.sub(r"<!--.*?-->", "", self.text.partition("\n")[2], flags=re.DOTALL)
-        paragraph = plain(" ".join(body.strip().partition("\n\n")[0].split()))
-        return re.match(r".*?[.:?!](?= (?:[A-Z`“(]|memdir )|$)|.*", paragraph)[
-            0
-        ].rstrip(":")
+        paragraph = " ".join(body.strip().partition("\n\n")[0].split())
+        return plain(re.match(r".*?[.?!](?= (?:[A-Z`“([]|memdir )|$)|.*", paragraph)[0].rstrip(":"))
 
     @property
     def address(self):

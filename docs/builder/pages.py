@@ -1,9 +1,9 @@
-"""Which pages the site has: every page below docs/, some that stand elsewhere in the repository, and one that is made."""
+"""Which pages the site has: those below docs/, some that stand elsewhere in the repository, and one that is made."""
 
 import re
 from dataclasses import dataclass, field
 
-from builder import names
+from builder import links, names
 from builder.page import DOCS, ROOT, Page
 
 CONFIGURATION = DOCS / "mkdocs.yml"
@@ -18,7 +18,7 @@ ELSEWHERE = {
 }
 # README is the landing page of the code host, as index.md is that of the site.
 README = ("README.md", "index.md")
-# The records are for who changes the code, and are read beside it: the site has their index, which leads to the code host.
+# The records are read beside the code: the site has their index, which leads to the code host.
 RECORD = re.compile(r"contributing/decisions/\d")
 
 
@@ -42,29 +42,20 @@ class Site:
 
 
 def other_files():
-    """What pages show or offer besides Markdown."""
-    return [
-        file
-        for file in sorted(DOCS.rglob("*"))
-        if file.suffix in {".png", ".svg", ".sql", ".css"}
-    ]
+    """What the site has besides pages."""
+    return [*(DOCS / "assets").iterdir(), *(file for file in DOCS.rglob("*") if file.name.endswith(links.SHOWN))]
 
 
 def read():
     configuration = CONFIGURATION.read_text("utf-8")
     address = re.search(r"^site_url: (\S+)$", configuration, re.MULTILINE)[1]
-    repository = re.search(
-        r'^repository = "(.*)"$', (ROOT / "Cargo.toml").read_text("utf-8"), re.MULTILINE
-    )[1]
+    repository = re.search(r'^repository = "(.*)"$', (ROOT / "Cargo.toml").read_text("utf-8"), re.MULTILINE)[1]
     sections = navigation(configuration)
 
     found = {file.relative_to(DOCS).as_posix(): file for file in DOCS.rglob("*.md")}
     found = {place: file for place, file in found.items() if not RECORD.match(place)}
     found |= {place: ROOT / source for source, place in ELSEWHERE.items()}
-    pages = [
-        Page(place, file.relative_to(ROOT).as_posix(), file.read_text("utf-8"))
-        for place, file in found.items()
-    ]
+    pages = [Page(place, file.relative_to(ROOT).as_posix(), file.read_text("utf-8")) for place, file in found.items()]
     pages.append(names.page())
     order = list(sections)
     pages.sort(
@@ -79,9 +70,7 @@ def read():
 def navigation(configuration):
     """The pages that mkdocs.yml lists, each with the section that it is in."""
     sections, section = {}, ""
-    for line in re.search(r"^nav:\n((?:  .*\n)+)", configuration, re.MULTILINE)[
-        1
-    ].splitlines():
+    for line in re.search(r"^nav:\n((?:  .*\n)+)", configuration, re.MULTILINE)[1].splitlines():
         label, _, place = re.match(r" *- (?:([^:]+):)?( *)(.*)$", line).groups()
         # A list within a section belongs to the section.
         if not line.startswith("      "):
@@ -93,11 +82,7 @@ def navigation(configuration):
 
 def problems(pages, sections):
     places = {page.place for page in pages}
-    wrong = [
-        f"docs/mkdocs.yml: there is no {place}"
-        for place in sections
-        if place not in places
-    ]
+    wrong = [f"docs/mkdocs.yml: there is no {place}" for place in sections if place not in places]
     for page in pages:
         if page.place not in sections:
             wrong.append(f"{page.source}: not in the navigation of docs/mkdocs.yml")

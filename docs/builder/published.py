@@ -7,18 +7,14 @@ import shutil
 from pathlib import Path
 
 # The theme loads some programs from other hosts when a page has what needs them. None of ours has.
-FOREIGN = re.compile(
-    r"https://(?:unpkg\.com|cdn\.jsdelivr\.net|api\.github\.com)[^\"'`]*"
-)
+FOREIGN = re.compile(r"https://(?:unpkg\.com|cdn\.jsdelivr\.net|api\.github\.com)[^\"'`]*")
 # Where spaces count, and what looks like a tag may be none.
 VERBATIM = re.compile(r"(<(pre|script|style|textarea)\b.*?</\2>)", re.DOTALL)
 # Marks of code whose colour is that of text, or nearly so.
 COLOURLESS = re.compile(r'<span class="(?:w|p|n|o|nx)">([^<]*)</span>')
 INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 # What site.css says of all icons.
-ICON = re.compile(
-    r' xmlns="http://www.w3.org/2000/svg" fill="none"[^>]* class="lucide [^"]*"'
-)
+ICON = re.compile(r' xmlns="http://www.w3.org/2000/svg" fill="none"[^>]* class="lucide [^"]*"')
 # Next to these tags spaces are not seen.
 BLOCK = re.compile(
     r"\s*(</?(?:html|head|meta|link|title|body|header|nav|main|footer|article|div|ul|ol|li|p|h\d|table|thead|tbody|tr|th|td)\b[^>]*>)\s*"
@@ -31,9 +27,7 @@ def finish(site):
         script.write_text(FOREIGN.sub("data:,", script.read_text("utf-8")), "utf-8")
     # The page for what is not there may be shown at any depth, so it keeps its scripts.
     for page in site.rglob("*.html"):
-        text = (
-            page.read_text("utf-8") if page.name == "404.html" else shared(page, site)
-        )
+        text = page.read_text("utf-8") if page.name == "404.html" else shared(page, site)
         page.write_text(smaller(text), "utf-8")
     # Looks that mkdocs.yml does not choose.
     for style in site.glob("assets/stylesheets/classic/*"):
@@ -54,7 +48,6 @@ def finish(site):
 
 def shared(page, site):
     """The page, with scripts that many pages have in files of their own. They still run where they stand."""
-
     up = "../" * len(page.relative_to(site).parent.parts)
 
     def file(script):
@@ -71,7 +64,7 @@ def smaller(page):
     # Of three parts that `split` makes, the second is verbatim, and the third the name of its tag.
     plain = [without_spaces(part) for part in parts[::3]]
     verbatim = [COLOURLESS.sub(r"\1", part) for part in parts[1::3]]
-    return "".join(part for pair in zip(plain, [*verbatim, ""]) for part in pair)
+    return "".join(part for pair in zip(plain, [*verbatim, ""], strict=True) for part in pair)
 
 
 def without_spaces(html):

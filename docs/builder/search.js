@@ -43,7 +43,11 @@ let average = 1;
 function stem(word) {
   let stemmed = word.toLowerCase().replace(/['’].*/, '');
   if (stemmed.length > 3) stemmed = stemmed.replace(/ies$/, 'y').replace(/([^aiuos])s$/, '$1');
-  if (stemmed.length > 5) stemmed = stemmed.replace(/ied$/, 'y').replace(/(?:ing|ed)$/, '').replace(/([^aeiouls])\1$/, '$1');
+  if (stemmed.length > 5)
+    stemmed = stemmed
+      .replace(/ied$/, 'y')
+      .replace(/(?:ing|ed)$/, '')
+      .replace(/([^aeiouls])\1$/, '$1');
   return stemmed.length > 3 ? stemmed.replace(/[ey]$/, '') : stemmed;
 }
 
@@ -52,14 +56,24 @@ function* wordsOf(text) {
   const plain = text.replace(/<[^>]*>|&\w+;/g, (mark) => ' '.repeat(mark.length));
   for (const { 0: found, index } of plain.matchAll(WORD)) {
     const parts = [...found.matchAll(/\p{Lu}+(?!\p{Ll})|\p{Lu}?[^\p{Lu}._]+/gu)];
-    if (parts.length > 1) yield { word: found.toLowerCase(), start: index, end: index + found.length };
+    if (parts.length > 1)
+      yield {
+        word: found.toLowerCase(),
+        start: index,
+        end: index + found.length,
+      };
     for (const { 0: part, index: at } of parts) {
-      yield { word: stem(part), start: index + at, end: index + at + part.length };
+      yield {
+        word: stem(part),
+        start: index + at,
+        end: index + at + part.length,
+      };
     }
   }
 }
 
-const textOf = (section, field) => (field === 'path' ? (section.path ?? []).join(' ') : section[field]);
+const textOf = (section, field) =>
+  field === 'path' ? (section.path ?? []).join(' ') : section[field];
 
 function read(index) {
   sections = index.items;
@@ -95,7 +109,9 @@ function meant(word, isLast) {
 function ask(question) {
   const asked = [...wordsOf(question)].map(({ word }) => word);
   const telling = asked.filter((word) => !EMPTY.has(word));
-  const groups = (telling.length > 0 ? telling : asked).map((word, at, all) => meant(word, at === all.length - 1));
+  const groups = (telling.length > 0 ? telling : asked).map((word, at, all) =>
+    meant(word, at === all.length - 1),
+  );
   const scores = new Map();
   for (const group of groups) {
     const best = new Map();
@@ -116,7 +132,9 @@ function ask(question) {
   // A section with all of the words counts twice as much as one with half of them.
   const rank = (number, { sum, has }) =>
     ((OLD.test(sections[number].location) ? AGE : 1) * sum * has) / groups.length;
-  const ordered = [...scores].sort((one, other) => rank(...other) - rank(...one)).map(([number]) => number);
+  const ordered = [...scores]
+    .sort((one, other) => rank(...other) - rank(...one))
+    .map(([number]) => number);
   const of = new Map();
   const isEarly = new Map();
   for (const number of ordered) {
@@ -126,7 +144,10 @@ function ask(question) {
   }
   const early = ordered.filter((number) => isEarly.get(number));
   const late = ordered.filter((number) => !isEarly.get(number));
-  return { found: [...early, ...late], sought: new Set(groups.flatMap((group) => [...group.keys()])) };
+  return {
+    found: [...early, ...late],
+    sought: new Set(groups.flatMap((group) => [...group.keys()])),
+  };
 }
 
 /** Where in a section the words are, so that the page can mark them. */
@@ -144,10 +165,15 @@ function answer({ input, page }) {
   const from = page?.from ?? 0;
   const next = from + RESULTS < found.length ? { from: from + RESULTS } : undefined;
   const prev = from > 0 ? { from: Math.max(0, from - RESULTS) } : undefined;
-  const items = found
-    .slice(from, from + RESULTS)
-    .map((number) => ({ id: number, matches: matches(sections[number], sought) }));
-  return { items, pagination: { total: found.length, prev, next }, aggregations: [] };
+  const items = found.slice(from, from + RESULTS).map((number) => ({
+    id: number,
+    matches: matches(sections[number], sought),
+  }));
+  return {
+    items,
+    pagination: { total: found.length, prev, next },
+    aggregations: [],
+  };
 }
 
 self.onmessage = ({ data: { type, data } }) => {

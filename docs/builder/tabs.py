@@ -1,7 +1,7 @@
-"""Blocks of code that follow each other in different languages become tabs, of which the reader chooses one language for all.
+"""Blocks of code that follow each other in different languages become tabs, of which one language is chosen for all.
 
-Between them may be empty lines and comments. Comments are for tests, and do not come into the site. An example of Python's prompt
-counts as a block, though it is indented and has no fence, as doctest wants it.
+Between them may be empty lines and comments. Comments are for tests, and do not come into the site. An example of
+Python's prompt counts as a block, though it is indented and has no fence, as doctest wants it.
 """
 
 import re
@@ -34,11 +34,7 @@ def joined(text):
         language = block["language"] if block["prompt"] is None else "pycon"
         code = block["code"] if block["prompt"] is None else _dedented(block["prompt"])
         label = LABELS.get(language)
-        if (
-            between.strip()
-            or label is None
-            or label in [LABELS.get(other) for other, _ in group]
-        ):
+        if between.strip() or label is None or label in [LABELS.get(other) for other, _ in group]:
             made.append(_written(group))
             group = []
         made.append(between if between.strip() or not group else "\n")
@@ -60,8 +56,7 @@ def _written(group):
     made = []
     for language, code in group:
         block = "".join(
-            f"    {line}" if line.strip() else "\n"
-            for line in f"```{language}\n{code}```\n".splitlines(True)
+            f"    {line}" if line.strip() else "\n" for line in f"```{language}\n{code}```\n".splitlines(True)
         )
         made.append(f'=== "{LABELS[language]}"\n\n{block}\n')
     return "\n" + "".join(made)
