@@ -97,7 +97,7 @@ test-node-alone:
 	@$(call ready,--keep-going test-release test-node)
 
 test-packages-c-and-go:
-	@$(call ready,--keep-going test-wasm test-page test-mcp test-c test-go)
+	@$(call ready,--keep-going test-wasm test-page test-docs test-mcp test-c test-go)
 
 .PHONY: test-packages
 test-packages: test-node test-wasm test-mcp test-page ## the Node package, and what is tested with it
@@ -219,6 +219,23 @@ pictures: ## the pictures of the page that the documents show
 	@$(call ready,$(CACHE)/chromium $(CACHE)/page/installed)
 	@[ -e $(CACHE)/chromium ] || exit 0
 	@node tests/page/pictures.mjs
+
+.PHONY: docs
+docs: ## the site of the documents, in target/site
+	@$(call need,$(PYTHON),the site of the documents)
+	@$(call ready,$(CACHE)/docs/ready)
+	@tests/step 'documents: site' docs/build
+
+.PHONY: test-docs
+test-docs: ## the site of the documents, in a real browser (T=NAME: only such tests)
+	@$(call need,node,Node)
+	@$(call need,$(PYTHON),the site of the documents)
+	@$(call ready,docs)
+	@$(PYTHON) tests/docs/test_builder.py --quiet
+	@tests/docs/site
+	@$(call ready,$(CACHE)/chromium $(CACHE)/page/ready)
+	@[ -e $(CACHE)/chromium ] || exit 0
+	@tests/step 'documents: tests' tests/harmless node --test --test-timeout=900000 $(if $(T),--test-name-pattern='$(T)') tests/docs/all.mjs
 
 .PHONY: test-bundlers
 test-bundlers: ## the Node package in bundlers, test runners and other runtimes (long)
@@ -374,7 +391,7 @@ node-built:
 fetched: fetched-packages fetched-programs
 
 fetched-packages:
-	@if command -v $(PYTHON) > /dev/null; then $(call ready,$(CACHE)/python-tools $(CACHE)/python-oldest); fi
+	@if command -v $(PYTHON) > /dev/null; then $(call ready,$(CACHE)/python-tools $(CACHE)/python-oldest $(CACHE)/docs/ready); fi
 	@if command -v npm > /dev/null; then $(call ready,$(CACHE)/node-tools $(CACHE)/mcp/ready $(CACHE)/page/ready); fi
 	@$(call ready,servers)
 
@@ -545,6 +562,12 @@ $(CACHE)/mcp/ready: tests/mcp/package.json tests/mcp/package-lock.json
 	tests/step 'MCP: packages' npm ci --silent --ignore-scripts --prefix $(CACHE)/mcp
 	touch $@
 
+# What makes the site of the documents.
+$(CACHE)/docs/ready: docs/requirements.txt
+	$(PYTHON) -m venv $(CACHE)/docs
+	tests/step 'documents: packages' $(CACHE)/docs/bin/pip install --quiet --requirement $<
+	touch $@
+
 # What opens the page in a browser.
 $(CACHE)/page/ready: tests/page/package.json tests/page/package-lock.json
 	mkdir -p $(CACHE)/page
@@ -597,6 +620,7 @@ lint-rust:
 	@$(call need,$(PYTHON),the check of the layers)
 	@$(PYTHON) tests/layers
 	@$(PYTHON) tests/links
+	@$(PYTHON) tests/docs/examples
 	@$(PYTHON) release/version > /dev/null
 	@$(PYTHON) release/check-notices
 
@@ -605,8 +629,8 @@ lint-python:
 	@$(call need,$(PYTHON),Python)
 	@$(call ready,$(CACHE)/python-tools $(CACHE)/python-installed)
 	@programs=$$(grep -lE '^#!.*python3' release/*)
-	@$(BIN)/ruff check --quiet bindings-python examples tests release $$programs
-	@$(BIN)/ruff format --quiet --check bindings-python examples tests release $$programs
+	@$(BIN)/ruff check --quiet bindings-python docs/build docs/builder examples tests release $$programs
+	@$(BIN)/ruff format --quiet --check bindings-python docs/build docs/builder examples tests release $$programs
 	@cd bindings-python
 	@../$(BIN)/mypy
 	@../$(BIN)/pyright --pythonpath ../$(BIN)/python

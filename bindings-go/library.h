@@ -4,7 +4,7 @@
 
 #ifdef __has_include
 #if !__has_include(<memdir.h>)
-#error "memdir.h is missing: install memdir's library for C with `make install-c PREFIX=/usr/local` in a checkout of memdir, or name its directories in CGO_CFLAGS and CGO_LDFLAGS (docs/go.md)"
+#error "memdir.h is missing: install memdir's library for C with `make install-c PREFIX=/usr/local` in a checkout of memdir, or name its directories in CGO_CFLAGS and CGO_LDFLAGS (docs/languages/go.md)"
 #endif
 #endif
 

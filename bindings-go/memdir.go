@@ -10,7 +10,7 @@
 //
 // The package memorytool makes a tool from it, for the tool runner of Anthropic's SDK.
 //
-// The package calls a library in Rust, which has to be installed: see docs/go.md in the repository.
+// The package calls a library in Rust, which has to be installed: see docs/languages/go.md in the repository.
 package memdir
 
 /*

@@ -10,40 +10,40 @@ import (
 // MemoryOptions are the options of a memory. The zero value of each is its default.
 type MemoryOptions struct {
 	// MaxViewChars: The most characters (Unicode scalar values) that one view shows. A longer view is cut, and its
-	// last line says how to go on. None lifts the limit. Set it with [Of] or [None]. Default: 16,000.
+	// last line says how to continue. None removes the limit. Set it with [Of] or [None]. Default: 16,000.
 	MaxViewChars Opt[int] `json:"max_view_chars,omitzero"`
 
-	// MaxFileBytes: The most bytes that a command may make a file hold. A larger file that another program wrote can
-	// be viewed. It can be edited to be smaller if it has at most 16 MiB. None lifts the limit. Set it with [Of] or
-	// [None]. Default: 16 MiB.
+	// MaxFileBytes: The most bytes that a file may have after a command. A larger file that another program wrote can
+	// be viewed. If it has at most 16 MiB, it can be edited to become smaller. None removes the limit. Set it with
+	// [Of] or [None]. Default: 16 MiB.
 	MaxFileBytes Opt[int] `json:"max_file_bytes,omitzero"`
 
-	// MaxTotalBytes: The most bytes that all files together may hold, hidden ones included. None sets no limit. Set
+	// MaxTotalBytes: The most bytes that all files together may have, including hidden ones. None sets no limit. Set
 	// it with [Of] or [None]. Default: none.
 	MaxTotalBytes Opt[int] `json:"max_total_bytes,omitzero"`
 
-	// MaxFiles: The most files that the memory may hold, hidden ones included. None sets no limit. Set it with [Of]
+	// MaxFiles: The most files that the memory may have, including hidden ones. None sets no limit. Set it with [Of]
 	// or [None]. Default: none.
 	MaxFiles Opt[int] `json:"max_files,omitzero"`
 
 	// MaxImageBytes: The most bytes of a .png, .jpg or .jpeg file that a view shows as an image. Claude accepts at
-	// most 3,932,160. None shows no images. Set it with [Of] or [None]. Default: 3,932,160.
+	// most 3,932,160. None turns images off. Set it with [Of] or [None]. Default: 3,932,160.
 	MaxImageBytes Opt[int] `json:"max_image_bytes,omitzero"`
 
-	// OnExisting: What create does if the file already exists: "error" refuses, "overwrite" replaces the whole
-	// content atomically. Default: "error".
+	// OnExisting: Selects how create treats an existing file: "error" refuses, "overwrite" replaces the whole content
+	// atomically. Default: "error".
 	OnExisting OnExisting `json:"on_existing,omitzero"`
 
-	// ReadOnly: The memory can be viewed but not changed. The directory or database must exist. Nothing is made in a
-	// directory. Default: no.
+	// ReadOnly: The memory can be viewed but not changed. The directory or database must exist. Nothing is created in
+	// a directory. Default: no.
 	ReadOnly bool `json:"read_only,omitzero"`
 
-	// ReadOnlyPaths: Patterns of paths that no command may change, such as "/memories/handbook", with everything
+	// ReadOnlyPaths: Patterns of paths that no command may change, such as "/memories/handbook", including everything
 	// below them. They take precedence over WritablePaths. Default: none.
 	ReadOnlyPaths []string `json:"read_only_paths,omitempty"`
 
-	// WritablePaths: Patterns of the only paths that commands may change, with everything below them. An empty list
-	// allows no changes. None sets no limit. Default: none.
+	// WritablePaths: Patterns of the only paths that commands may change, including everything below them. An empty
+	// list allows no changes. None allows changes to all paths except ReadOnlyPaths. Default: none.
 	WritablePaths []string `json:"writable_paths,omitzero"`
 
 	// StaleGuard: Refuses an edit that is based on an outdated view. "on" guards insert into files that this session
@@ -51,89 +51,89 @@ type MemoryOptions struct {
 	// "off".
 	StaleGuard StaleGuard `json:"stale_guard,omitzero"`
 
-	// SensitiveText: What happens to keys, tokens, passwords and payment cards in text that a command would write:
-	// "off" does nothing, "reject" refuses the command, "redact" writes [REDACTED:rule] in their place. Default:
-	// "off".
+	// SensitiveText: Controls keys, tokens, passwords and payment cards in text that a command would write: "off"
+	// does nothing, "reject" refuses the command, "redact" writes [REDACTED:rule] instead of them. Default: "off".
 	SensitiveText SensitiveText `json:"sensitive_text,omitzero"`
 
 	// SensitiveRules: Your own rules, in addition to the built-in ones: patterns in the syntax of Rust's regex-lite,
-	// without look-around and back-references. Default: none.
+	// which has no look-around and no back-references. Default: none.
 	SensitiveRules map[string]string `json:"sensitive_rules,omitempty"`
 
-	// SensitiveOnView: Views show [REDACTED:rule] in the place of sensitive text. The file is not changed. Such a
-	// view reads the whole file into memory. Default: no.
+	// SensitiveOnView: Views show [REDACTED:rule] instead of sensitive text. The file is not changed. Such a view
+	// reads the whole file into memory. Default: no.
 	SensitiveOnView bool `json:"sensitive_on_view,omitzero"`
 
-	// ExpireAfter: Before its first command, the memory removes files that were not used for this long. Must be more
-	// than 0. The store must keep times of access. Set it with [Of] or [None]. Default: none.
+	// ExpireAfter: Before its first command, the memory removes files that have not been used for this long. Must be
+	// more than 0. The store must keep times of access. Set it with [Of] or [None]. Default: none.
 	ExpireAfter Opt[time.Duration] `json:"expire_after,omitzero"`
 
-	// RecordAccess: Records each view and each rename of a file as a use of it. That costs a write. ExpireAfter turns
-	// it on. [Memory.Expire] needs it. Default: no.
+	// RecordAccess: Records each view and each rename of a file as a use of the file. Each record costs a write.
+	// ExpireAfter turns this on. [Memory.Expire] requires it. Default: no.
 	RecordAccess bool `json:"record_access,omitzero"`
 
-	// NeverExpire: Patterns of files that never expire, such as "/memories/handbook", with everything below them.
-	// Default: none.
+	// NeverExpire: Patterns of files that never expire, such as "/memories/handbook", including everything below
+	// them. Default: none.
 	NeverExpire []string `json:"never_expire,omitempty"`
 
-	// History: Records every change before it is made, so that it can be seen and taken back. Default: no.
+	// History: Records every change before it is made, so changes can be listed and undone. Default: no.
 	History bool `json:"history,omitzero"`
 
-	// HistoryMaxAge: Versions that are older are removed, except the last ten of a file that is there. None keeps
-	// them however old they are. Set it with [Of] or [None]. Default: 30 days.
+	// HistoryMaxAge: The history removes versions that are older than this, except the last ten of a file that
+	// exists. None keeps versions of any age. Set it with [Of] or [None]. Default: 30 days.
 	HistoryMaxAge Opt[time.Duration] `json:"history_max_age,omitzero"`
 
-	// HistoryMaxVersions: The most versions that are kept of a file, at least ten if it is there. None sets no limit.
-	// Set it with [Of] or [None]. Default: none.
+	// HistoryMaxVersions: The maximum number of versions that are kept of each file; a file that exists keeps at
+	// least ten. None sets no limit. Set it with [Of] or [None]. Default: none.
 	HistoryMaxVersions Opt[int] `json:"history_max_versions,omitzero"`
 
-	// HistoryMaxBytes: About how many bytes the history may hold: beyond it the oldest versions are removed, except
-	// the last ten of a file that is there. None sets no limit. Set it with [Of] or [None]. Default: none.
+	// HistoryMaxBytes: The approximate maximum size of the history in bytes; beyond it the oldest versions are
+	// removed, except the last ten of a file that exists. None sets no limit. Set it with [Of] or [None]. Default:
+	// none.
 	HistoryMaxBytes Opt[int] `json:"history_max_bytes,omitzero"`
 
-	// Actor: Who makes the changes of this memory, for its history: a session, a user, the id of a tool call. Any
-	// text of your program, never of a model. acting_as begins a session with another one. Default: none.
+	// Actor: The actor of this memory's changes, for its history: a session, a user, the id of a tool call. Any text
+	// from your program, never from a model. acting_as starts a session with another actor. Default: none.
 	Actor string `json:"actor,omitzero"`
 
-	// Before: Called with each command before the store is touched. It allows the command, replaces its text, or
+	// Before: Called for each command before the store is touched. It allows the command, replaces its text, or
 	// denies it. The command is not executed if the hook returns an error; the model then reads only that it could
-	// not be checked. The [HookCall] tells who acts, and what the command would change. Default: none.
+	// not be checked. The [HookCall] has the actor, and the change that the command would make. Default: none.
 	Before func(context.Context, Command, *HookCall) (Decision, error) `json:"-"`
 
 	// After: Called after each call with its outcome. Commands that a hook executes itself, with the context that it
-	// gets, run without hooks. Default: none.
+	// receives, run without hooks. Default: none.
 	After func(context.Context, Event) `json:"-"`
 
-	// EventContent: The events that After gets contain the reply's text. Default: no.
+	// EventContent: Includes the reply's text in the events for After. Default: no.
 	EventContent bool `json:"event_content,omitzero"`
 
-	// Durability: What an acknowledged command survives: "full" a loss of power, "relaxed" only a crash of the
-	// process. Object storage is always durable. Default: "full".
+	// Durability: The failures that an acknowledged command survives: "full" a loss of power, "relaxed" only a crash
+	// of the process. Object storage is always durable. Default: "full".
 	Durability Durability `json:"durability,omitzero"`
 
-	// LockTimeout: How long a change waits for other writers of the same store (local directory, SQLite, PostgreSQL).
-	// After that the command is refused, and nothing was changed. None waits without limit. Set it with [Of] or
-	// [None]. Default: 10 seconds.
+	// LockTimeout: The time that a change waits for other writers of the same store (local directory, SQLite,
+	// PostgreSQL). After that the command is refused, and nothing is changed. None waits without limit. Set it with
+	// [Of] or [None]. Default: 10 seconds.
 	LockTimeout Opt[time.Duration] `json:"lock_timeout,omitzero"`
 
 	// Namespace: Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as a user's
-	// name. None selects the one that the address names. Never put a value that is not your own into an address. On
-	// every other store it is an error. Default: none.
+	// name. None selects the one that the address names. Pass untrusted values in this option, never in an address.
+	// On every other store this option is an error. Default: none.
 	Namespace string `json:"namespace,omitzero"`
 
 	// EncryptionKey: Encrypts everything that the store keeps. A store is encrypted from its creation or not at all.
 	// Default: none.
 	EncryptionKey EncryptionKey `json:"encryption_key,omitzero"`
 
-	// EncryptNames: Also encrypts the names in a store that is made with a key. An existing store stays as it was
-	// made. Default: no.
+	// EncryptNames: Also encrypts the names in a store that is created with a key. An existing store keeps its
+	// setting. Default: no.
 	EncryptNames bool `json:"encrypt_names,omitzero"`
 }
 
 // OnExisting is a value of [MemoryOptions.OnExisting].
 type OnExisting string
 
-// The values of [MemoryOptions.OnExisting]; the option says what each does.
+// The values of [MemoryOptions.OnExisting], whose comment explains each.
 const (
 	OnExistingError     OnExisting = "error"
 	OnExistingOverwrite OnExisting = "overwrite"
@@ -142,7 +142,7 @@ const (
 // StaleGuard is a value of [MemoryOptions.StaleGuard].
 type StaleGuard string
 
-// The values of [MemoryOptions.StaleGuard]; the option says what each does.
+// The values of [MemoryOptions.StaleGuard], whose comment explains each.
 const (
 	StaleGuardOff    StaleGuard = "off"
 	StaleGuardOn     StaleGuard = "on"
@@ -152,7 +152,7 @@ const (
 // SensitiveText is a value of [MemoryOptions.SensitiveText].
 type SensitiveText string
 
-// The values of [MemoryOptions.SensitiveText]; the option says what each does.
+// The values of [MemoryOptions.SensitiveText], whose comment explains each.
 const (
 	SensitiveTextOff    SensitiveText = "off"
 	SensitiveTextReject SensitiveText = "reject"
@@ -162,7 +162,7 @@ const (
 // Durability is a value of [MemoryOptions.Durability].
 type Durability string
 
-// The values of [MemoryOptions.Durability]; the option says what each does.
+// The values of [MemoryOptions.Durability], whose comment explains each.
 const (
 	DurabilityFull    Durability = "full"
 	DurabilityRelaxed Durability = "relaxed"

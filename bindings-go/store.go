@@ -30,7 +30,7 @@ import (
 // on it with [OpenStore].
 //
 // Paths are valid and canonical (/memories/notes.md); the root always exists. Each method either succeeds completely, or returns
-// an error and changes nothing. Many goroutines may call methods concurrently. docs/stores.md specifies the guarantees of a
+// an error and changes nothing. Many goroutines may call methods concurrently. docs/stores/write-a-store.md specifies the guarantees of a
 // store, and [CheckContract] checks them.
 //
 // A condition is an error that [errors.Is] matches: [fs.ErrNotExist], [fs.ErrExist], [fs.ErrPermission], or one of package
@@ -259,7 +259,7 @@ func openPlace(options MemoryOptions, places *places, describe func(own func(Sto
 	return newMemory(number, shared{&options, places, len(served) > 0}), nil
 }
 
-// CheckContract checks that the stores that factory makes keep the contract of a store (docs/stores.md), for the tests of your
+// CheckContract checks that the stores that factory makes keep the contract of a store (docs/stores/write-a-store.md), for the tests of your
 // own store. It calls factory for a new, empty store for each rule.
 //
 // It returns nil if all rules are kept, an error for the first rule that is broken and how, or the error of factory.

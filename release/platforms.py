@@ -66,7 +66,7 @@ def this_machine():
 
 
 def note(platform, what, result):
-    """Notes that something was done today; the table in docs/platforms.md is made from that."""
+    """Notes that something was done today; the table in docs/reference/platforms.md is made from that."""
     results = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
     results.setdefault(platform, {})[what] = {"on": date.today().isoformat()} | result
     ordered = {name: results[name] for name in PLATFORMS if name in results}

@@ -36,7 +36,7 @@ typedef struct {
    * number of the memory that the call was made with which the store works for, or null. Once that call is cancelled, the
    * answer is not waited for, unless "to_the_end" is true: then a change that has begun is ended, and the store has 5 seconds for each step.
    *
-   * The operations, with the result of each. docs/stores.md says what they have to guarantee.
+   * The operations, with the result of each. docs/stores/write-a-store.md says what they have to guarantee.
    *
    * - "info": what the store is, when a memory is opened on it: {"folds_case": false, "tracks_access": false, "methods": []}.
    *   "methods" are those of "open", "modified", "set_modified" and "clear" that it has. The library does without the others.
@@ -125,7 +125,7 @@ const uint8_t *memdir_edit(uint64_t request,
                            size_t *new_length);
 
 /**
- * Checks that a store of your own keeps the contract of docs/stores.md, for your tests. `factory` is a number of yours: it is asked to
+ * Checks that a store of your own keeps the contract of docs/stores/write-a-store.md, for your tests. `factory` is a number of yours: it is asked to
  * "make" a new, empty store for each rule, and is released at the end.
  *
  * Returns the first rule that is broken and how, or NULL if all are kept, or if it failed.

@@ -140,7 +140,7 @@ pub unsafe extern "C" fn memdir_edit(
     new
 }
 
-/// Checks that a store of your own keeps the contract of docs/stores.md, for your tests. `factory` is a number of yours. It
+/// Checks that a store of your own keeps the contract of docs/stores/write-a-store.md, for your tests. `factory` is a number of yours. It
 /// gets a request "make" for a new, empty store for each rule, and is released at the end.
 ///
 /// Returns the first rule that is broken and how, or NULL if all rules are kept or the check failed.

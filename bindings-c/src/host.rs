@@ -20,7 +20,7 @@ pub struct memdir_host {
     /// not wait for the answer, unless "to_the_end" is true: then a change that has begun runs to its end, and the
     /// store has 5 seconds for each step.
     ///
-    /// The operations, with the result of each, are listed here. docs/stores.md specifies their guarantees.
+    /// The operations, with the result of each, are listed here. docs/stores/write-a-store.md specifies their guarantees.
     ///
     /// - "info": describes the store, when a memory is opened on it: {"folds_case": false, "tracks_access": false,
     ///   "methods": []}. "methods" are the supported ones of "open", "modified", "set_modified" and "clear". The

@@ -1,7 +1,7 @@
 //! memdir behind a C interface, for languages that can call C and have no binding of their own.
 //!
 //! Everything that crosses the border is a number, a flag, or a text that ends with a NUL byte. Structured values are
-//! JSON, which every language reads. `memdir.h` is generated from `abi.rs`; docs/c.md is the manual.
+//! JSON, which every language reads. `memdir.h` is generated from `abi.rs`; docs/languages/c.md is the manual.
 //!
 //! There is no logic here: texts become arguments of the core, and its answers become texts.
 

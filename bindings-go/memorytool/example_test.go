@@ -1,6 +1,6 @@
 package memorytool_test
 
-// The code of docs/go.md: a test of the package memdir compares it. It calls the hosted API, so it is compiled and not run.
+// The code of docs/languages/go.md: a test of the package memdir compares it. It calls the hosted API, so it is compiled and not run.
 // The conversations of tool_test.go are run.
 
 import (

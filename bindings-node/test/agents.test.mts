@@ -36,7 +36,7 @@ const OPENAI = ['OpenAI Agents SDK', '@openai/agents'] as const;
 function compare(file: string, mark: string, page: string): void {
   const source = readFileSync(new URL(`test/${file}`, PACKAGE), 'utf8');
   const [, indent, code] = new RegExp(`( *)// ${mark}\\n(.*?)\\n *// end`, 's').exec(source) ?? [];
-  const text = readFileSync(new URL(`docs/${page}`, PROJECT), 'utf8');
+  const text = readFileSync(new URL(page, PROJECT), 'utf8');
   const lines = code?.replace(new RegExp(`^${indent}`, 'gm'), '');
   assert.equal(
     new RegExp(`<!-- ${mark} -->\\n\`\`\`ts\\n(.*?)\\n\`\`\``, 's').exec(text)?.[1],
@@ -122,7 +122,7 @@ test(`every command through ${version('@anthropic-ai/claude-agent-sdk')}`, async
   const lacking = await client.callTool({ name: 'delete', arguments: {} });
   assert.equal(lacking.isError, true);
   await client.close();
-  compare('agents.test.mts', 'server', 'claude-agent-sdk-typescript.md');
+  compare('agents.test.mts', 'server', 'docs/integrations/claude-agent-sdk-typescript.md');
   record(...CLAUDE, { tool: 'six, over MCP', async: true, errors: true });
 });
 
@@ -219,7 +219,7 @@ for (const name of ['release-notes.json', 'parallel.json']) {
     const script = load(conversation(name));
     const files = Object.entries(script.then).filter(([, text]) => text !== null);
     assert.deepEqual(await left(await playOpenAi(script)), Object.fromEntries(files));
-    compare('consumer/openai-agents.mts', 'page', 'openai-agents-typescript.md');
+    compare('consumer/openai-agents.mts', 'page', 'docs/integrations/openai-agents-typescript.md');
     record(...OPENAI, { tool: 'declared', async: true, errors: false });
   });
 }

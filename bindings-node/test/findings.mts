@@ -1,5 +1,5 @@
 // The tests write their findings about a framework to target/frameworks. tests/frameworks/table copies them to
-// docs/frameworks.md.
+// docs/integrations/index.md.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 

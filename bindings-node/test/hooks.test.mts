@@ -462,7 +462,7 @@ test('the page has the code that runs here', async () => {
 
   const source = readFileSync(new URL('test/hooks.test.mts', PACKAGE), 'utf8');
   const code = /\/\/ example\n(.*?)\n *\/\/ end/s.exec(source)?.[1]?.replace(/^ {2}/gm, '');
-  const page = readFileSync(new URL('docs/policies.md', PROJECT), 'utf8');
+  const page = readFileSync(new URL('docs/reference/policies/hooks.md', PROJECT), 'utf8');
   assert.equal(/<!-- typescript-hooks -->\n```ts\n(.*?)\n```/s.exec(page)?.[1], code);
 });
 
@@ -503,7 +503,7 @@ test('the page shows how a hook passes the signal on', async () => {
   const code = /\/\/ signal\n(.*?)\n *\/\/ end of signal/s
     .exec(source)?.[1]
     ?.replace(/^ {2}/gm, '');
-  const page = readFileSync(new URL('docs/policies.md', PROJECT), 'utf8');
+  const page = readFileSync(new URL('docs/reference/policies/hooks.md', PROJECT), 'utf8');
   assert.equal(/<!-- typescript-signal -->\n```ts\n(.*?)\n```/s.exec(page)?.[1], code);
 });
 

@@ -1,5 +1,5 @@
-// The examples of docs/policies.md about limits, stale views and write patterns. The page has the
-// same code as this file, and its results are as the page says.
+// The examples of the pages about limits, stale views and write patterns are the code here, and
+// do what the pages say.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -9,14 +9,11 @@ import { Memory, openStore } from 'memdir';
 
 import { PACKAGE, PROJECT } from './support.mjs';
 
-/**
- * Asserts that the page has, after `<!-- typescript: name -->`, the code that follows `// name`
- * here.
- */
-function isOnThePage(name: string): void {
+/** Checks that the page has, after `<!-- typescript: name -->`, the code here after `// name`. */
+function isOnThePage(name: string, file: string): void {
   const source = readFileSync(new URL('test/limits.test.mts', PACKAGE), 'utf8');
   const code = source.split(`  // ${name}\n`)[1]?.split('\n  // end')[0]?.replace(/^ {2}/gm, '');
-  const page = readFileSync(new URL('docs/policies.md', PROJECT), 'utf8');
+  const page = readFileSync(new URL(file, PROJECT), 'utf8');
   const block = page.split(`<!-- typescript: ${name} -->\n\`\`\`ts\n`)[1]?.split('\n```')[0];
   assert.ok(code);
   assert.equal(block, code);
@@ -33,7 +30,7 @@ test('a memory holds so much and not more', async () => {
   // end
   assert.ok(isError);
   assert.match(String(content), /would hold 102400 bytes \(100\.0K\), and it may hold 65536 bytes/);
-  isOnThePage('limits');
+  isOnThePage('limits', 'docs/reference/policies/limits.md');
 });
 
 test('an insert by an older view is refused', async () => {
@@ -50,7 +47,7 @@ test('an insert by an older view is refused', async () => {
   // end
   assert.ok(isError);
   assert.match(String(content), /^Error: You have not viewed the file \/memories\/list\.md yet\./);
-  isOnThePage('stale views');
+  isOnThePage('stale views', 'docs/reference/policies/stale-guard.md');
 });
 
 test('some paths can be written and others cannot', async () => {
@@ -67,7 +64,7 @@ test('some paths can be written and others cannot', async () => {
   // end
   assert.ok(isError);
   assert.match(String(content), /^Error: \/memories\/handbook\/rules\.md is read-only/);
-  isOnThePage('write patterns');
+  isOnThePage('write patterns', 'docs/reference/policies/write-patterns.md');
   // `null` sets no limit.
   const free = new Memory('memory:', { writablePaths: null, maxFiles: null });
   assert.equal((await free.execute({ command: 'view', path: '/memories' })).isError, false);

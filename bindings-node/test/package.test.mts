@@ -117,8 +117,9 @@ test('the lock file names no registry', () => {
 
 for (const [page, code, says] of [
   ['README.md', '(?:quickstart|typescript)', 'printed'],
-  ['docs/your-own-code.md', 'typescript', 'printed'],
-  ['docs/your-own-code.md', 'typescript-watch', 'watch-printed'],
+  ['docs/start/typescript.md', 'quickstart', 'printed'],
+  ['docs/guides/your-own-code.md', 'typescript', 'printed'],
+  ['docs/guides/your-own-code.md', 'typescript-watch', 'watch-printed'],
   ['bindings-node/README.md', '(?:quickstart|typescript)', 'printed'],
 ] as const) {
   test(`the example ${code} of ${page} prints what it says`, async () => {

@@ -1,4 +1,4 @@
-// The example of docs/policies.md, and the errors about wrong options.
+// The examples of some pages of docs/reference/policies/, and the errors about wrong options.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ test('sensitive text is refused, and the page has the code that runs here', asyn
 
   const source = readFileSync(new URL('test/policies.test.mts', PACKAGE), 'utf8');
   const code = /\/\/ example\n(.*?)\n *\/\/ end/s.exec(source)?.[1]?.replace(/^ {2}/gm, '');
-  const page = readFileSync(new URL('docs/policies.md', PROJECT), 'utf8');
+  const page = readFileSync(new URL('docs/reference/policies/sensitive-text.md', PROJECT), 'utf8');
   assert.equal(/<!-- typescript -->\n```ts\n(.*?)\n```/s.exec(page)?.[1], code);
 });
 
@@ -46,7 +46,7 @@ test('an image is shown, and the page has the code that runs here', async () => 
 
   const source = readFileSync(new URL('test/policies.test.mts', PACKAGE), 'utf8');
   const code = /\/\/ images\n(.*?)\n *\/\/ end/s.exec(source)?.[1]?.replace(/^ {2}/gm, '');
-  const page = readFileSync(new URL('docs/policies.md', PROJECT), 'utf8');
+  const page = readFileSync(new URL('docs/reference/policies/images.md', PROJECT), 'utf8');
   assert.equal(/<!-- typescript-images -->\n```ts\n(.*?)\n```/s.exec(page)?.[1], code);
 });
 
@@ -92,7 +92,7 @@ test('unused files expire, and the page has the code that runs here', async () =
 
   const source = readFileSync(new URL('test/policies.test.mts', PACKAGE), 'utf8');
   const code = /\/\/ expiry\n(.*?)\n *\/\/ end/s.exec(source)?.[1]?.replace(/^ {2}/gm, '');
-  const page = readFileSync(new URL('docs/policies.md', PROJECT), 'utf8');
+  const page = readFileSync(new URL('docs/reference/policies/expiry.md', PROJECT), 'utf8');
   assert.equal(/<!-- typescript-expiry -->\n```ts\n(.*?)\n```/s.exec(page)?.[1], code);
 });
 

@@ -75,8 +75,8 @@ test('the SDK sends it as it is, with its betas', async () => {
   assert.equal(sent[0]?.beta, 'context-management-2025-06-27,compact-2026-01-12');
 });
 
-test('the example of docs/long-conversations.md runs', async (t) => {
-  const page = readFileSync(new URL('docs/long-conversations.md', PROJECT), 'utf8');
+test('the example of docs/guides/long-conversations.md runs', async (t) => {
+  const page = readFileSync(new URL('docs/guides/long-conversations.md', PROJECT), 'utf8');
   const example = /```ts\n(.*?)```/s.exec(page)?.[1] ?? '';
   const directory = project('@anthropic-ai/sdk');
   writeFileSync(join(directory, 'example.mjs'), `${example}console.log('done');\n`);

@@ -1,19 +1,19 @@
 // End to end: the packed package, and the real SDK with its real tool runner.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { project } from './consumer.mjs';
 import { conversation, play, scripted } from './standin.mjs';
 import type { Prepared } from './standin.mjs';
-import { EFFORT, PACKAGE, temporary } from './support.mjs';
+import { EFFORT, PACKAGE, PROJECT, temporary } from './support.mjs';
 
 type Script = 'release notes' | 'parallel' | 'image';
 
 /**
- * The conversations that each combination plays by default. Any two of an SDK, an agent and an interface occur together.
- * With more effort, all eight combinations play all conversations.
+ * The conversations of the combinations that play: any two of an SDK, an agent and a way meet. With more effort all eight
+ * combinations play all conversations.
  */
 const PLAYED: Record<string, Script[]> = {
   '@anthropic-ai/sdk,agent.mjs,tool': ['parallel', 'release notes'],
@@ -28,7 +28,7 @@ for (const sdk of ['@anthropic-ai/sdk', 'sdk-lowest'] as const) {
   const { version } = JSON.parse(
     readFileSync(new URL(`node_modules/${sdk}/package.json`, PACKAGE), 'utf8'),
   ) as { version: string };
-  // One directory for all tests: a directory that a test creates is removed with it.
+  // One for all of them: a directory that a test makes goes with it.
   const directory = temporary();
   let installed: string | undefined;
   for (const agent of ['agent.mjs', 'agent.cjs']) {
@@ -49,7 +49,27 @@ for (const sdk of ['@anthropic-ai/sdk', 'sdk-lowest'] as const) {
   }
 }
 
-/** Claude views an image, and deletes it. */
+test('the agent of docs/start/typescript.md', async () => {
+  const page = readFileSync(new URL('docs/start/typescript.md', PROJECT), 'utf8');
+  const block = (mark: string, language: string) =>
+    new RegExp(`<!-- ${mark} -->\\n\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(page)?.[1] ?? '';
+  const program = join(project('@anthropic-ai/sdk'), 'start.mjs');
+  const settings = `Object.assign(process.env, { ANTHROPIC_BASE_URL: process.argv[2], ANTHROPIC_API_KEY: 'not-a-key' });`;
+  writeFileSync(program, settings + block('agent', 'ts').replace(`'./memory'`, 'process.argv[3]'));
+  const path = '/memories/allergies.md';
+  const input = { command: 'create', path, file_text: '- nuts\n' };
+  const result = `File created successfully at: ${path}`;
+  const last = block('agent-printed', 'text').trimEnd();
+  const turns = [{ calls: [{ input, result, is_error: false }] }, { text: last }];
+  const sessions = [{ user: 'Remember that I am allergic to nuts.', turns }];
+  await play(
+    scripted({ about: 'a start', sessions, then: { [path]: '- nuts\n' } }, {}),
+    program,
+    last,
+  );
+});
+
+/** Claude looks at an image, and deletes it. */
 function image(): Prepared {
   const png =
     'iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAD0lEQVR4XmNgQAb/O0AkAAi2AYjsV++JAAAAAElFTkSuQmCC';

@@ -1,4 +1,4 @@
-// One memory per user in agent frameworks, set up as docs/frameworks.md recommends.
+// One memory per user in agent frameworks, set up as docs/integrations/index.md recommends.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -151,7 +151,7 @@ test(`a memory per user with ${version('@anthropic-ai/claude-agent-sdk')}`, () =
 
 test('the page has the code that runs here', () => {
   const source = readFileSync(new URL('test/users.test.mts', PACKAGE), 'utf8');
-  const page = readFileSync(new URL('docs/frameworks.md', PROJECT), 'utf8');
+  const page = readFileSync(new URL('docs/integrations/index.md', PROJECT), 'utf8');
   const code = /\/\/ users\n(.*?)\/\/ end/s.exec(source)?.[1];
   assert.equal(/<!-- users -->\n```ts\n(.*?)```/s.exec(page)?.[1], code);
 });

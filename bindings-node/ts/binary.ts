@@ -193,7 +193,7 @@ function reason(target: string, places: string[], broken: unknown): string {
       'the bundle (Next.js: serverExternalPackages: ["memdir"]; esbuild: --external:memdir; Bun: ' +
       '--external memdir; Vite: ssr.external; webpack: externals; Rollup: external) and install it ' +
       `where the bundle runs. Or copy memdir.${target}.node out of the package memdir-${target} beside ` +
-      'the bundle. https://github.com/memdir/memdir/blob/main/docs/bundlers.md has a section for each tool.'
+      'the bundle. https://github.com/memdir/memdir/blob/main/docs/languages/bundlers.md has a section for each tool.'
     );
   }
   return (

@@ -51,78 +51,81 @@ use crate::watch::Watch;
 ///         several of these as a dict from mount points (`"/memories"`, `"/memories/team"`) to the
 ///         mounted stores.
 ///     max_view_chars: The most characters (Unicode scalar values) that one view shows. A longer
-///         view is cut, and its last line says how to go on. `None` lifts the limit.
-///     max_file_bytes: The most bytes that a command may make a file hold. A larger file that
-///         another program wrote can be viewed. It can be edited to be smaller if it has at most 16
-///         MiB. `None` lifts the limit.
-///     max_total_bytes: The most bytes that all files together may hold, hidden ones included.
+///         view is cut, and its last line says how to continue. `None` removes the limit.
+///     max_file_bytes: The most bytes that a file may have after a command. A larger file that
+///         another program wrote can be viewed. If it has at most 16 MiB, it can be edited to
+///         become smaller. `None` removes the limit.
+///     max_total_bytes: The most bytes that all files together may have, including hidden ones.
 ///         `None` sets no limit.
-///     max_files: The most files that the memory may hold, hidden ones included. `None` sets no
+///     max_files: The most files that the memory may have, including hidden ones. `None` sets no
 ///         limit.
 ///     max_image_bytes: The most bytes of a `.png`, `.jpg` or `.jpeg` file that a view shows as an
-///         image. Claude accepts at most 3,932,160. `None` shows no images.
-///     on_existing: What `create` does if the file already exists: `"error"` refuses, `"overwrite"`
+///         image. Claude accepts at most 3,932,160. `None` turns images off.
+///     on_existing: Selects how `create` treats an existing file: `"error"` refuses, `"overwrite"`
 ///         replaces the whole content atomically.
 ///     read_only: The memory can be viewed but not changed. The directory or database must exist.
-///         Nothing is made in a directory.
+///         Nothing is created in a directory.
 ///     read_only_paths: Patterns of paths that no command may change, such as
-///         `"/memories/handbook"`, with everything below them. They take precedence over
+///         `"/memories/handbook"`, including everything below them. They take precedence over
 ///         `writable_paths`.
-///     writable_paths: Patterns of the only paths that commands may change, with everything below
-///         them. An empty list allows no changes. `None` sets no limit.
+///     writable_paths: Patterns of the only paths that commands may change, including everything
+///         below them. An empty list allows no changes. `None` allows changes to all paths except
+///         `read_only_paths`.
 ///     stale_guard: Refuses an edit that is based on an outdated view. `"on"` guards `insert` into
 ///         files that this session of the memory has shown or written. `"strict"` also guards
 ///         `str_replace`, and requires a view first.
-///     sensitive_text: What happens to keys, tokens, passwords and payment cards in text that a
-///         command would write: `"off"` does nothing, `"reject"` refuses the command, `"redact"`
-///         writes `[REDACTED:rule]` in their place.
+///     sensitive_text: Controls keys, tokens, passwords and payment cards in text that a command
+///         would write: `"off"` does nothing, `"reject"` refuses the command, `"redact"` writes
+///         `[REDACTED:rule]` instead of them.
 ///     sensitive_rules: Your own rules, in addition to the built-in ones: patterns in the syntax of
-///         Rust's `regex-lite`, without look-around and back-references. A dict: patterns by their
-///         ids.
-///     sensitive_on_view: Views show `[REDACTED:rule]` in the place of sensitive text. The file is
-///         not changed. Such a view reads the whole file into memory.
-///     expire_after: Before its first command, the memory removes files that were not used for this
-///         long. Must be more than 0. The store must keep times of access. Seconds, or a
+///         Rust's `regex-lite`, which has no look-around and no back-references. A dict: patterns
+///         by their ids.
+///     sensitive_on_view: Views show `[REDACTED:rule]` instead of sensitive text. The file is not
+///         changed. Such a view reads the whole file into memory.
+///     expire_after: Before its first command, the memory removes files that have not been used for
+///         this long. Must be more than 0. The store must keep times of access. Seconds, or a
 ///         `timedelta`.
-///     record_access: Records each view and each rename of a file as a use of it. That costs a
-///         write. `expire_after` turns it on. `expire()` needs it.
-///     never_expire: Patterns of files that never expire, such as `"/memories/handbook"`, with
+///     record_access: Records each view and each rename of a file as a use of the file. Each record
+///         costs a write. `expire_after` turns this on. `expire()` requires it.
+///     never_expire: Patterns of files that never expire, such as `"/memories/handbook"`, including
 ///         everything below them.
-///     history: Records every change before it is made, so that it can be seen and taken back.
-///     history_max_age: Versions that are older are removed, except the last ten of a file that is
-///         there. `None` keeps them however old they are. Seconds, or a `timedelta`.
-///     history_max_versions: The most versions that are kept of a file, at least ten if it is
-///         there. `None` sets no limit.
-///     history_max_bytes: About how many bytes the history may hold: beyond it the oldest versions
-///         are removed, except the last ten of a file that is there. `None` sets no limit.
-///     actor: Who makes the changes of this memory, for its history: a session, a user, the id of a
-///         tool call. Any text of your program, never of a model. `acting_as` begins a session with
-///         another one.
-///     before: Called with each command before the store is touched. It allows the command,
-///         replaces its text, or denies it. The hook gets a mapping with `command` and its fields;
-///         paths are validated and canonical. It returns `None` to allow the command, or a dict
-///         with the new `file_text`, `new_str` or `insert_text`. It raises `Deny` with a sentence
-///         for the model to deny the command. If it raises anything else, the command is not
-///         executed, and the model reads only that it could not be checked. A hook with a parameter
-///         `call` also gets a `HookCall`: who acts, and what the command would change.
-///         `AsyncMemory` also takes a coroutine function.
+///     history: Records every change before it is made, so changes can be listed and undone.
+///     history_max_age: The history removes versions that are older than this, except the last ten
+///         of a file that exists. `None` keeps versions of any age. Seconds, or a `timedelta`.
+///     history_max_versions: The maximum number of versions that are kept of each file; a file that
+///         exists keeps at least ten. `None` sets no limit.
+///     history_max_bytes: The approximate maximum size of the history in bytes; beyond it the
+///         oldest versions are removed, except the last ten of a file that exists. `None` sets no
+///         limit.
+///     actor: The actor of this memory's changes, for its history: a session, a user, the id of a
+///         tool call. Any text from your program, never from a model. `acting_as` starts a session
+///         with another actor.
+///     before: Called for each command before the store is touched. It allows the command, replaces
+///         its text, or denies it. The hook gets a mapping with `command` and its fields; paths are
+///         validated and canonical. It returns `None` to allow the command, or a dict with the new
+///         `file_text`, `new_str` or `insert_text`. It raises `Deny` with a sentence for the model
+///         to deny the command. If it raises anything else, the command is not executed, and the
+///         model reads only that it could not be checked. A hook with a parameter `call` also gets
+///         a `HookCall`: the actor, and the change that the command would make. `AsyncMemory` also
+///         accepts a coroutine function.
 ///     after: Called after each call with its outcome. The hook gets an `Event`. An exception that
-///         it raises goes to the logger `memdir`. Commands that a hook issues itself run without
-///         hooks.
-///     event_content: The events that `after` gets contain the reply's text.
-///     durability: What an acknowledged command survives: `"full"` a loss of power, `"relaxed"`
-///         only a crash of the process. Object storage is always durable.
-///     lock_timeout: How long a change waits for other writers of the same store (local directory,
-///         SQLite, PostgreSQL). After that the command is refused, and nothing was changed. `None`
-///         waits without limit. Seconds, or a `timedelta`.
+///         it raises is logged to the logger `memdir`. Commands that a hook issues itself run
+///         without hooks.
+///     event_content: Includes the reply's text in the events for `after`.
+///     durability: The failures that an acknowledged command survives: `"full"` a loss of power,
+///         `"relaxed"` only a crash of the process. Object storage is always durable.
+///     lock_timeout: The time that a change waits for other writers of the same store (local
+///         directory, SQLite, PostgreSQL). After that the command is refused, and nothing is
+///         changed. `None` waits without limit. Seconds, or a `timedelta`.
 ///     namespace: Selects one of several memories in one PostgreSQL database or one bucket. Any
-///         text, such as a user's name. `None` selects the one that the address names. Never put a
-///         value that is not your own into an address. On every other store it is an error.
+///         text, such as a user's name. `None` selects the one that the address names. Pass
+///         untrusted values in this option, never in an address. On every other store this option
+///         is an error.
 ///     encryption_key: Encrypts everything that the store keeps. A store is encrypted from its
 ///         creation or not at all. 32 bytes; as a str, `"hex:…"` or `"base64:…"` for those, or else
 ///         a passphrase.
-///     encrypt_names: Also encrypts the names in a store that is made with a key. An existing store
-///         stays as it was made.
+///     encrypt_names: Also encrypts the names in a store that is created with a key. An existing
+///         store keeps its setting.
 ///
 /// Raises:
 ///     ConfigError: The address or an option is wrong.

@@ -21,20 +21,21 @@ use crate::stores;
 ///     store: A directory, created if it does not exist, `"sqlite:agent.db"` for an SQLite database,
 ///         `"memory:"` for a new store in this process, or anything else that `Memory` accepts.
 ///     read_only: The memory can be viewed but not changed. The directory or database must exist.
-///         Nothing is made in a directory.
-///     durability: What an acknowledged command survives: `"full"` a loss of power, `"relaxed"`
-///         only a crash of the process. Object storage is always durable.
-///     lock_timeout: How long a change waits for other writers of the same store (local directory,
-///         SQLite, PostgreSQL). After that the command is refused, and nothing was changed. `None`
-///         waits without limit. Seconds, or a `timedelta`.
+///         Nothing is created in a directory.
+///     durability: The failures that an acknowledged command survives: `"full"` a loss of power,
+///         `"relaxed"` only a crash of the process. Object storage is always durable.
+///     lock_timeout: The time that a change waits for other writers of the same store (local
+///         directory, SQLite, PostgreSQL). After that the command is refused, and nothing is
+///         changed. `None` waits without limit. Seconds, or a `timedelta`.
 ///     namespace: Selects one of several memories in one PostgreSQL database or one bucket. Any
-///         text, such as a user's name. `None` selects the one that the address names. Never put a
-///         value that is not your own into an address. On every other store it is an error.
+///         text, such as a user's name. `None` selects the one that the address names. Pass
+///         untrusted values in this option, never in an address. On every other store this option
+///         is an error.
 ///     encryption_key: Encrypts everything that the store keeps. A store is encrypted from its
 ///         creation or not at all. 32 bytes; as a str, `"hex:…"` or `"base64:…"` for those, or else
 ///         a passphrase.
-///     encrypt_names: Also encrypts the names in a store that is made with a key. An existing store
-///         stays as it was made.
+///     encrypt_names: Also encrypts the names in a store that is created with a key. An existing
+///         store keeps its setting.
 ///
 /// Raises:
 ///     ConfigError: The address or an option is wrong.

@@ -43,7 +43,7 @@ def on_disk(place: Path) -> set[str]:
 
 @pytest.mark.usefixtures("place")
 def test_the_page() -> None:
-    page = (cases.PROJECT / "docs" / "mounts.md").read_text(encoding="utf-8")
+    page = (cases.PROJECT / "docs" / "stores" / "mounts.md").read_text(encoding="utf-8")
     example = doctest.DocTestParser().get_doctest(page, {}, "mounts.md", None, 0)
     assert len(example.examples) > 5
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)

@@ -136,7 +136,7 @@ def examples() -> list[doctest.DocTest]:
         )
         for name, thing in things.items()
     ]
-    page = cases.PROJECT / "docs" / "python.md"
+    page = cases.PROJECT / "docs" / "languages" / "python.md"
     tests.append(parser.get_doctest(page.read_text(encoding="utf-8"), {}, page.name, None, 0))
     return [test for test in tests if test.examples]
 

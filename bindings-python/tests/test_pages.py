@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sysconfig
 import textwrap
 from typing import TYPE_CHECKING
 
 import pytest
 
 import cases
+import memdir
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGE = cases.PROJECT / "docs" / "stores.md"
-SERVERS = cases.PROJECT / "docs" / "python-servers.md"
-JVM = cases.PROJECT / "docs" / "frameworks-jvm.md"
+README = cases.PROJECT / "README.md"
+START = cases.PROJECT / "docs" / "start"
+PAGE = cases.PROJECT / "docs" / "stores" / "write-a-store.md"
+SERVERS = cases.PROJECT / "docs" / "guides" / "servers-in-python.md"
+JVM = cases.PROJECT / "docs" / "integrations" / "frameworks-jvm.md"
 QUOTED = re.compile(r"<!-- from (\S+) -->\n```\w+\n(.*?)\n```", re.DOTALL)
 LINK = re.compile(r"\]\((\.\./[^)#]+)(?:#[^)]*)?\)")
 
@@ -61,9 +67,10 @@ def test_every_language_is_quoted_and_every_file_is_there() -> None:
     "example",
     [
         ("README.md", "quickstart", "printed"),
-        ("docs/your-own-code.md", "python", "printed"),
-        ("docs/your-own-code.md", "python-watch", "watch-printed"),
-        ("docs/history.md", "python", "printed"),
+        ("docs/start/python.md", "quickstart", "printed"),
+        ("docs/guides/your-own-code.md", "python", "printed"),
+        ("docs/guides/your-own-code.md", "python-watch", "watch-printed"),
+        ("docs/guides/history.md", "python", "printed"),
     ],
 )
 def test_the_example_of_the_page_prints_what_it_says(
@@ -81,3 +88,78 @@ def test_the_example_of_the_page_prints_what_it_says(
     monkeypatch.chdir(tmp_path)
     exec(compile(found[1], page, "exec"), {})
     assert capsys.readouterr().out == printed[1]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "docs/index.md",
+        "docs/concepts/command.md",
+        "docs/concepts/history.md",
+        "docs/concepts/policy.md",
+        "docs/concepts/session-and-actor.md",
+        "docs/concepts/store.md",
+    ],
+)
+def test_the_examples_of_the_concepts_run(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (cases.PROJECT / page).read_text("utf-8")
+    examples = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert examples
+    monkeypatch.chdir(tmp_path)
+    for example in examples:
+        exec(compile(example, page, "exec"), {})
+
+
+def test_the_examples_of_encryption_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = "docs/stores/encryption.md"
+    text = (cases.PROJECT / page).read_text("utf-8")
+    opened, changed = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    key, new_key = bytes(32), bytes([1] * 32)
+    names = {"memdir": memdir, "MemoryTool": memdir.MemoryTool, "key": key, "old_key": key}
+    exec(compile(opened, page, "exec"), names)
+    memdir.Memory("./memory", encryption_key=key).create("/memories/tea.md", "green")
+    exec(compile(changed, page, "exec"), {**names, "new_key": new_key})
+    assert memdir.Memory("./memory", encryption_key=new_key).read("/memories/tea.md") == "green"
+
+
+def block(page: Path, mark: str, language: str) -> str:
+    found = re.search(
+        rf"<!-- {mark} -->\n```{language}\n(.*?)```", page.read_text("utf-8"), re.DOTALL
+    )
+    assert found, (page, mark, language)
+    return found[1]
+
+
+@pytest.mark.parametrize(
+    ("page", "language"),
+    [
+        ("python", "python"),
+        ("typescript", "ts"),
+        ("kotlin", "kotlin"),
+        ("swift", "swift"),
+        ("go", "go"),
+        ("rust", "rust"),
+    ],
+)
+def test_the_program_of_a_start_page_is_the_one_of_readme(page: str, language: str) -> None:
+    start = START / f"{page}.md"
+    assert block(start, "quickstart", language) == block(README, "quickstart", language)
+    assert block(start, "printed", "text") == block(README, "printed", "text")
+
+
+def test_the_session_of_the_command_line_prints_what_the_page_says(tmp_path: Path) -> None:
+    page = cases.PROJECT / "docs/start/command-line.md"
+    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
+    ran = subprocess.run(
+        ["sh", "-e", "-c", block(page, "session", "sh")],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    change = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
+    assert change.sub("ID", ran.stdout) == change.sub("ID", block(page, "printed", "text"))

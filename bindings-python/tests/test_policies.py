@@ -1,4 +1,4 @@
-"""The examples of docs/policies.md, and the errors about wrong options."""
+"""The examples of the pages about policies, and the errors about wrong options."""
 
 from __future__ import annotations
 
@@ -12,9 +12,22 @@ import cases
 from memdir import ConfigError, Memory, RefusedError, open_store
 
 
-def test_the_examples_of_the_page() -> None:
-    page = (cases.PROJECT / "docs" / "policies.md").read_text(encoding="utf-8")
-    example = doctest.DocTestParser().get_doctest(page, {}, "policies.md", None, 0)
+@pytest.mark.parametrize(
+    "page",
+    [
+        "docs/reference/policies/expiry.md",
+        "docs/reference/policies/hooks.md",
+        "docs/reference/policies/images.md",
+        "docs/reference/policies/limits.md",
+        "docs/reference/policies/sensitive-text.md",
+        "docs/reference/policies/stale-guard.md",
+        "docs/reference/policies/tracing.md",
+        "docs/reference/policies/write-patterns.md",
+    ],
+)
+def test_the_examples_of_the_page(page: str) -> None:
+    text = (cases.PROJECT / page).read_text(encoding="utf-8")
+    example = doctest.DocTestParser().get_doctest(text, {}, page, None, 0)
     assert example.examples
     assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example).failed == 0
 

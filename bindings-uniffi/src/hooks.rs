@@ -54,7 +54,7 @@ impl HookCall {
         self.0.tool_use_id().map(str::to_owned)
     }
 
-    /// The command's change as a unified diff of the texts as they would be stored: see "What a hook knows" in the
+    /// The command's change as a unified diff of the texts as they would be stored: see "The diff" in the
     /// documentation of policies. Empty for a view. It reads the file or lists the directory, and does not count as a use
     /// of the file.
     ///

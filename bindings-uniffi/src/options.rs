@@ -10,118 +10,121 @@ use crate::option_values::Given;
 #[derive(uniffi::Record, Debug, Clone, PartialEq)]
 pub struct MemoryOptions {
     /// The most characters (Unicode scalar values) that one view shows. A longer view is cut, and
-    /// its last line says how to go on. `null` lifts the limit. Default: 16,000.
+    /// its last line says how to continue. `null` removes the limit. Default: 16,000.
     #[uniffi(default = Some(16000))]
     pub max_view_chars: Option<i64>,
-    /// The most bytes that a command may make a file hold. A larger file that another program wrote
-    /// can be viewed. It can be edited to be smaller if it has at most 16 MiB. `null` lifts the
-    /// limit. Default: 16 MiB.
+    /// The most bytes that a file may have after a command. A larger file that another program
+    /// wrote can be viewed. If it has at most 16 MiB, it can be edited to become smaller. `null`
+    /// removes the limit. Default: 16 MiB.
     #[uniffi(default = Some(16777216))]
     pub max_file_bytes: Option<i64>,
-    /// The most bytes that all files together may hold, hidden ones included. `null` sets no limit.
-    /// Default: `null`.
+    /// The most bytes that all files together may have, including hidden ones. `null` sets no
+    /// limit. Default: `null`.
     #[uniffi(default = None)]
     pub max_total_bytes: Option<i64>,
-    /// The most files that the memory may hold, hidden ones included. `null` sets no limit.
+    /// The most files that the memory may have, including hidden ones. `null` sets no limit.
     /// Default: `null`.
     #[uniffi(default = None)]
     pub max_files: Option<i64>,
     /// The most bytes of a `.png`, `.jpg` or `.jpeg` file that a view shows as an image. Claude
-    /// accepts at most 3,932,160. `null` shows no images. Default: `null`.
+    /// accepts at most 3,932,160. `null` turns images off. Default: `null`.
     #[uniffi(default = None)]
     pub max_image_bytes: Option<i64>,
-    /// What `create` does if the file already exists: `error` refuses, `overwrite` replaces the
-    /// whole content atomically. Default: `error`. `null` stands for it.
+    /// Selects how `create` treats an existing file: `error` refuses, `overwrite` replaces the
+    /// whole content atomically. Default: `error`. `null` selects the default.
     #[uniffi(default = None)]
     pub on_existing: Option<OnExisting>,
     /// The memory can be viewed but not changed. The directory or database must exist. Nothing is
-    /// made in a directory. Default: no.
+    /// created in a directory. Default: no.
     #[uniffi(default = false)]
     pub read_only: bool,
-    /// Patterns of paths that no command may change, such as `"/memories/handbook"`, with
+    /// Patterns of paths that no command may change, such as `"/memories/handbook"`, including
     /// everything below them. They take precedence over `writablePaths`. Default: none. `null`
-    /// stands for it.
+    /// selects the default.
     #[uniffi(default = None)]
     pub read_only_paths: Option<Vec<MemdirText>>,
-    /// Patterns of the only paths that commands may change, with everything below them. An empty
-    /// list allows no changes. `null` sets no limit. Default: `null`.
+    /// Patterns of the only paths that commands may change, including everything below them. An
+    /// empty list allows no changes. `null` allows changes to all paths except `readOnlyPaths`.
+    /// Default: `null`.
     #[uniffi(default = None)]
     pub writable_paths: Option<Vec<MemdirText>>,
     /// Refuses an edit that is based on an outdated view. `on` guards `insert` into files that this
     /// session of the memory has shown or written. `strict` also guards `str_replace`, and requires
-    /// a view first. Default: `off`. `null` stands for it.
+    /// a view first. Default: `off`. `null` selects the default.
     #[uniffi(default = None)]
     pub stale_guard: Option<StaleGuard>,
-    /// What happens to keys, tokens, passwords and payment cards in text that a command would
-    /// write: `off` does nothing, `reject` refuses the command, `redact` writes `[REDACTED:rule]`
-    /// in their place. Default: `off`. `null` stands for it.
+    /// Controls keys, tokens, passwords and payment cards in text that a command would write: `off`
+    /// does nothing, `reject` refuses the command, `redact` writes `[REDACTED:rule]` instead of
+    /// them. Default: `off`. `null` selects the default.
     #[uniffi(default = None)]
     pub sensitive_text: Option<SensitiveText>,
     /// Your own rules, in addition to the built-in ones: patterns in the syntax of Rust's
-    /// `regex-lite`, without look-around and back-references. Default: none. `null` stands for it.
+    /// `regex-lite`, which has no look-around and no back-references. Default: none. `null` selects
+    /// the default.
     #[uniffi(default = None)]
     pub sensitive_rules: Option<HashMap<MemdirText, MemdirText>>,
-    /// Views show `[REDACTED:rule]` in the place of sensitive text. The file is not changed. Such a
-    /// view reads the whole file into memory. Default: no.
+    /// Views show `[REDACTED:rule]` instead of sensitive text. The file is not changed. Such a view
+    /// reads the whole file into memory. Default: no.
     #[uniffi(default = false)]
     pub sensitive_on_view: bool,
-    /// Before its first command, the memory removes files that were not used for this long. Must be
-    /// more than 0. The store must keep times of access. Default: `null`.
+    /// Before its first command, the memory removes files that have not been used for this long.
+    /// Must be more than 0. The store must keep times of access. Default: `null`.
     #[uniffi(default = None)]
     pub expire_after: Option<MemdirDuration>,
-    /// Records each view and each rename of a file as a use of it. That costs a write.
-    /// `expireAfter` turns it on. `expire()` needs it. Default: no.
+    /// Records each view and each rename of a file as a use of the file. Each record costs a write.
+    /// `expireAfter` turns this on. `expire()` requires it. Default: no.
     #[uniffi(default = false)]
     pub record_access: bool,
-    /// Patterns of files that never expire, such as `"/memories/handbook"`, with everything below
-    /// them. Default: none. `null` stands for it.
+    /// Patterns of files that never expire, such as `"/memories/handbook"`, including everything
+    /// below them. Default: none. `null` selects the default.
     #[uniffi(default = None)]
     pub never_expire: Option<Vec<MemdirText>>,
-    /// Records every change before it is made, so that it can be seen and taken back. Default: no.
+    /// Records every change before it is made, so changes can be listed and undone. Default: no.
     #[uniffi(default = false)]
     pub history: bool,
-    /// Versions that are older are removed, except the last ten of a file that is there. `null`
-    /// keeps them however old they are. Default: 30 days.
-    // `scripts/generate` writes the default, which UniFFI cannot.
+    /// The history removes versions that are older than this, except the last ten of a file that
+    /// exists. `null` keeps versions of any age. Default: 30 days.
+    // `scripts/generate` writes the default, which UniFFI cannot express.
     #[uniffi(default = None)]
     pub history_max_age: Option<MemdirDuration>,
-    /// The most versions that are kept of a file, at least ten if it is there. `null` sets no
-    /// limit. Default: `null`.
+    /// The maximum number of versions that are kept of each file; a file that exists keeps at least
+    /// ten. `null` sets no limit. Default: `null`.
     #[uniffi(default = None)]
     pub history_max_versions: Option<i64>,
-    /// About how many bytes the history may hold: beyond it the oldest versions are removed, except
-    /// the last ten of a file that is there. `null` sets no limit. Default: `null`.
+    /// The approximate maximum size of the history in bytes; beyond it the oldest versions are
+    /// removed, except the last ten of a file that exists. `null` sets no limit. Default: `null`.
     #[uniffi(default = None)]
     pub history_max_bytes: Option<i64>,
-    /// Who makes the changes of this memory, for its history: a session, a user, the id of a tool
-    /// call. Any text of your program, never of a model. `acting_as` begins a session with another
-    /// one. Default: `null`.
+    /// The actor of this memory's changes, for its history: a session, a user, the id of a tool
+    /// call. Any text from your program, never from a model. `acting_as` starts a session with
+    /// another actor. Default: `null`.
     #[uniffi(default = None)]
     pub actor: Option<MemdirText>,
-    /// The events that `after` gets contain the reply's text. Default: no.
+    /// Includes the reply's text in the events for `after`. Default: no.
     #[uniffi(default = false)]
     pub event_content: bool,
-    /// What an acknowledged command survives: `full` a loss of power, `relaxed` only a crash of the
-    /// process. Object storage is always durable. Default: `full`. `null` stands for it.
+    /// The failures that an acknowledged command survives: `full` a loss of power, `relaxed` only a
+    /// crash of the process. Object storage is always durable. Default: `full`. `null` selects the
+    /// default.
     #[uniffi(default = None)]
     pub durability: Option<Durability>,
-    /// How long a change waits for other writers of the same store (local directory, SQLite,
-    /// PostgreSQL). After that the command is refused, and nothing was changed. `null` waits
-    /// without limit. Default: 10 seconds.
-    // `scripts/generate` writes the default, which UniFFI cannot.
+    /// The time that a change waits for other writers of the same store (local directory, SQLite,
+    /// PostgreSQL). After that the command is refused, and nothing is changed. `null` waits without
+    /// limit. Default: 10 seconds.
+    // `scripts/generate` writes the default, which UniFFI cannot express.
     #[uniffi(default = None)]
     pub lock_timeout: Option<MemdirDuration>,
     /// Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as
-    /// a user's name. `null` selects the one that the address names. Never put a value that is not
-    /// your own into an address. On every other store it is an error. Default: `null`.
+    /// a user's name. `null` selects the one that the address names. Pass untrusted values in this
+    /// option, never in an address. On every other store this option is an error. Default: `null`.
     #[uniffi(default = None)]
     pub namespace: Option<MemdirText>,
     /// Encrypts everything that the store keeps. A store is encrypted from its creation or not at
     /// all. Default: `null`.
     #[uniffi(default = None)]
     pub encryption_key: Option<MemdirKey>,
-    /// Also encrypts the names in a store that is made with a key. An existing store stays as it
-    /// was made. Default: no.
+    /// Also encrypts the names in a store that is created with a key. An existing store keeps its
+    /// setting. Default: no.
     #[uniffi(default = false)]
     pub encrypt_names: bool,
 }
@@ -209,7 +212,7 @@ impl TryFrom<MemoryOptions> for memdir::MemoryOptions {
     }
 }
 
-/// What `create` does if the file already exists.
+/// Selects how `create` treats an existing file.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnExisting {
     /// Refuses with the documented error.
@@ -227,10 +230,10 @@ impl OnExisting {
     }
 }
 
-/// Whether an edit that is based on an outdated view is refused.
+/// Selects which edits that are based on an outdated view are refused.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StaleGuard {
-    /// Never.
+    /// Edits are never refused.
     Off,
     /// Refuses an `insert` into a file that has changed since this session of the memory last
     /// showed or wrote it.
@@ -250,14 +253,14 @@ impl StaleGuard {
     }
 }
 
-/// What happens to a command that would write sensitive text.
+/// Selects the treatment of a command that would write sensitive text.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SensitiveText {
-    /// Nothing.
+    /// The text is written unchanged.
     Off,
     /// The command is refused.
     Reject,
-    /// `[REDACTED:rule]` is written in its place.
+    /// `[REDACTED:rule]` is written instead of the text.
     Redact,
 }
 
@@ -271,7 +274,7 @@ impl SensitiveText {
     }
 }
 
-/// What an acknowledged command survives.
+/// The failures that an acknowledged command survives.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
     /// A loss of power: data and directory are flushed before the command is acknowledged.

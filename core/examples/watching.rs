@@ -1,4 +1,4 @@
-//! The second example of `docs/your-own-code.md`; `tests/readme.rs` compares both, and runs it.
+//! The second example of `docs/guides/your-own-code.md`; `tests/readme.rs` compares both, and runs it.
 #![expect(clippy::print_stdout, reason = "it shows what is changed")]
 
 use std::error::Error;

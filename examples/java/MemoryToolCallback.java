@@ -1,5 +1,5 @@
 /*
- * A memory as a tool of Spring AI, to be copied: see docs/frameworks-jvm.md. It is no part of the jar, which would then depend
+ * A memory as a tool of Spring AI, to be copied: see docs/integrations/frameworks-jvm.md. It is no part of the jar, which would then depend
  * on Spring AI.
  */
 package dev.memdir.examples;

@@ -1,5 +1,5 @@
 /*
- * A memory as a tool of LangChain4j, to be copied: see docs/frameworks-jvm.md. It is no part of the jar, which would then depend
+ * A memory as a tool of LangChain4j, to be copied: see docs/integrations/frameworks-jvm.md. It is no part of the jar, which would then depend
  * on LangChain4j.
  */
 package dev.memdir.examples;

@@ -1,6 +1,6 @@
 /**
  * A memory in a table of Room: a complete store of one's own, to be copied into an app or to be learnt from.
- * `docs/kotlin.md` has the database around it.
+ * `docs/languages/kotlin.md` has the database around it.
  *
  * What a query of Android's returns at once must fit into the cursor window, which has 2 MiB. So a content is read in
  * pieces, and never where only its size is asked for.

@@ -40,7 +40,7 @@ pub fn paths(data: &[u8]) {
     }
 }
 
-/// The rules of `docs/behaviour.md`, one after the other.
+/// The rules of `docs/reference/behaviour.md`, one after the other.
 fn naive(raw: &str) -> Result<String, PathError> {
     if raw != "/memories" && !raw.starts_with("/memories/") {
         return Err(PathError::Outside);

@@ -17,7 +17,7 @@
 //! (`late_rows`), and computes the versions (`timeline`) and their `contents`. When a history grows, it is extended and not
 //! computed again (`recall`, `snapshot`). `blame` finds the version that added each line, with `line_trace`. A search walks from
 //! version to version with `old_lines`. `restore` and `undo` plan the changes that bring content back, and `steps` makes them.
-//! `docs/history.md` is the guide.
+//! `docs/guides/history.md` is the guide.
 
 mod abbreviation;
 mod age_clock;

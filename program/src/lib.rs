@@ -3,7 +3,7 @@
 //!
 //! All packages share this program: the binary of this crate and the scripts of the Python and npm packages all call
 //! [`run`]. It uses only the public API of `memdir`, so any other front end can do the same.
-//! `docs/command-line.md` documents its output and exit codes.
+//! `docs/reference/command-line.md` documents its output and exit codes.
 //!
 //! # Cargo features
 //!

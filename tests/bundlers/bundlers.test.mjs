@@ -1,4 +1,4 @@
-// esbuild, webpack, Rollup and Vite: what they bundle runs, and docs/bundlers.md says what is true of it.
+// esbuild, webpack, Rollup and Vite: what they bundle runs, and docs/languages/bundlers.md says what is true of it.
 
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -113,8 +113,8 @@ async function vite(directory, entry, outDir, ssr) {
   });
 }
 
-test('docs/bundlers.md names the versions that are tested', () => {
-  const page = readFileSync(new URL('../../docs/bundlers.md', import.meta.url), 'utf8');
+test('docs/languages/bundlers.md names the versions that are tested', () => {
+  const page = readFileSync(new URL('../../docs/languages/bundlers.md', import.meta.url), 'utf8');
   const rows = page.split('\n').filter((line) => /^\| \[/.test(line));
   for (const [start, ...names] of [
     ['Next.js', 'next'],

@@ -59,7 +59,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ModelServer]:
 
 @pytest.fixture
 def record() -> Callable[..., None]:
-    """Notes what a framework can do, for the table in docs/frameworks.md."""
+    """Notes what a framework can do, for the table in docs/integrations/index.md."""
 
     def note(title: str, package: str, **what: bool | str) -> None:
         RESULTS.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The examples of docs/frameworks-python.md, as they stand there."""
+"""The examples of docs/integrations/frameworks-python.md, as they stand there."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "frameworks-python.md"
+PAGE = ROOT / "docs" / "integrations" / "frameworks-python.md"
 EXAMPLE = re.compile(r"<!-- example: ([^>]+) -->\n```python\n(.*?)```", re.DOTALL)
 
 

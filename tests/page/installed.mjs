@@ -1,12 +1,11 @@
-// Where the program is that the tests of the page run, and what opens its page.
+// Where the program is that the tests of the page run.
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 
-export const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
-/** Where the browser's driver, axe and the SDK are installed. */
-export const TOOLS = join(PROJECT, '.cache', 'page');
+import { TOOLS } from './places.mjs';
+
 const INSTALLED = join(TOOLS, 'installed');
 /** The command line, as npm installs it. */
 export const PROGRAM = [process.execPath, join(INSTALLED, 'node_modules', 'memdir', 'bin.cjs')];

@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 
-import { TOOLS, memdir } from './installed.mjs';
+import { memdir } from './installed.mjs';
+import { TOOLS } from './places.mjs';
 
 const [baseURL, directory, actor, user, waitsAt, waitsFor] = process.argv.slice(2);
 const requireTool = createRequire(`${TOOLS}/package.json`);

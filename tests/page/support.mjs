@@ -3,20 +3,18 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 
-import { PROGRAM, TOOLS, memdir } from './installed.mjs';
+import { browser, closeBrowser, violations } from './browser.mjs';
+import { PROGRAM, memdir } from './installed.mjs';
 
+export * from './browser.mjs';
 export * from './installed.mjs';
-
-const requireTool = createRequire(join(TOOLS, 'package.json'));
-const { chromium } = requireTool('playwright-core');
-const AXE = readFileSync(requireTool.resolve('axe-core/axe.min.js'), 'utf8');
+export * from './places.mjs';
 
 export const { Memory } = memdir;
 
@@ -79,26 +77,6 @@ export async function serve(args, program = PROGRAM, port = 0) {
   }
   throw new Error(`memdir serve has ended:\n${said}`);
 }
-
-let started;
-/** Chromium without its windows, which takes half the time, or the whole of it. */
-const EXECUTABLE = ['chromium-headless-shell', 'chromium']
-  .flatMap((name) => process.env.PATH.split(delimiter).map((directory) => join(directory, name)))
-  .find((path) => existsSync(path));
-/** The browser of this process. */
-export function browser(...args) {
-  started ??= chromium.launch({
-    executablePath: EXECUTABLE,
-    // Chromium's sandbox needs a user that is not root. Tests run as root in containers and under tests/harmless; there the
-    // file system is read-only, and the only pages that are opened are our own.
-    chromiumSandbox: process.getuid?.() !== 0,
-    // It keeps fonts' caches and reports of crashes in the home directory.
-    env: { ...process.env, HOME: tmpdir() },
-    args,
-  });
-  return started;
-}
-export const closeBrowser = async () => (await started)?.close();
 
 /** Notes whatever a hostile text could bring about in a page. It runs before the page's own script. */
 function watchPage() {
@@ -234,25 +212,12 @@ export class View {
 
   /** Everybody can use the page that is open, in both colours: nothing that axe calls serious or critical. */
   async accessible() {
-    // By the debugger's protocol, which the page's policy does not concern.
-    await this.page.evaluate(AXE);
     for (const colorScheme of ['light', 'dark']) {
       await this.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       // Only the colours differ when it is dark.
-      const rules =
-        colorScheme === 'dark' ? { runOnly: ['color-contrast', 'link-in-text-block'] } : {};
-      const { violations } = await this.page.evaluate(
-        (options) => globalThis.axe.run(document, options),
-        { resultTypes: ['violations'], ...rules },
-      );
-      for (const { id, impact, help, nodes } of violations) {
-        if (!['serious', 'critical'].includes(impact)) continue;
-        const where = nodes
-          .slice(0, 3)
-          .map(({ html, failureSummary }) => `${html}\n${failureSummary}`);
-        this.findings.push(
-          `axe, ${colorScheme}, ${this.page.url()}: ${id}, ${help}\n${where.join('\n')}`,
-        );
+      const rules = colorScheme === 'dark' ? ['color-contrast', 'link-in-text-block'] : undefined;
+      for (const violation of await violations(this.page, rules)) {
+        this.findings.push(`axe, ${colorScheme}, ${this.page.url()}: ${violation}`);
       }
     }
   }

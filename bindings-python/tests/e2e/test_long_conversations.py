@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from conversation import Conversation
 
-PAGE = cases.PROJECT / "docs" / "long-conversations.md"
+PAGE = cases.PROJECT / "docs" / "guides" / "long-conversations.md"
 MADE = ["/memories/progress.md", "/memories/features.md", "/memories/init.md"]
 
 

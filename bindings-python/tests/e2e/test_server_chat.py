@@ -1,4 +1,4 @@
-"""The server of docs/python-servers.md in a conversation, on a real PostgreSQL."""
+"""The server of docs/guides/servers-in-python.md in a conversation, on a real PostgreSQL."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ use crate::policy::{PathPattern, StaleGuard};
 use crate::store::EncryptionKey;
 use crate::store::{Durability, OnExisting};
 
-/// How a [`Memory`](crate::Memory) behaves where the tool's documentation leaves a choice.
+/// The options of a [`Memory`](crate::Memory): its behaviour where the tool's documentation leaves a choice.
 ///
 /// ```
 /// use memdir::{Memory, OnExisting, MemoryOptions};
@@ -26,96 +26,97 @@ use crate::store::{Durability, OnExisting};
 #[non_exhaustive]
 pub struct MemoryOptions {
     /// The most characters (Unicode scalar values) that one view shows. A longer view is cut, and
-    /// its last line says how to go on. `None` lifts the limit. The default is the figure in
+    /// its last line says how to continue. `None` removes the limit. The default is the figure in
     /// Claude's own description of the tool. Default: 16,000.
     pub max_view_chars: Option<usize>,
-    /// The most bytes that a command may make a file hold. A larger file that another program wrote
-    /// can be viewed. It can be edited to be smaller if it has at most 16 MiB. `None` lifts the
-    /// limit. Default: 16 MiB.
+    /// The most bytes that a file may have after a command. A larger file that another program
+    /// wrote can be viewed. If it has at most 16 MiB, it can be edited to become smaller. `None`
+    /// removes the limit. Default: 16 MiB.
     pub max_file_bytes: Option<u64>,
-    /// The most bytes that all files together may hold, hidden ones included. `None` sets no limit.
-    /// Default: `None`.
+    /// The most bytes that all files together may have, including hidden ones. `None` sets no
+    /// limit. Default: `None`.
     pub max_total_bytes: Option<u64>,
-    /// The most files that the memory may hold, hidden ones included. `None` sets no limit.
+    /// The most files that the memory may have, including hidden ones. `None` sets no limit.
     /// Default: `None`.
     pub max_files: Option<u64>,
     /// The most bytes of a `.png`, `.jpg` or `.jpeg` file that a view shows as an image. Claude
-    /// accepts at most 3,932,160. `None` shows no images. The view of an image is a
-    /// [`Content::Image`](crate::Content::Image), that of a larger one an error.
+    /// accepts at most 3,932,160. `None` turns images off. The view of an image is a
+    /// [`Content::Image`](crate::Content::Image). The view of a larger image is an error.
     /// [`CLAUDE_IMAGE_BYTES`](Self::CLAUDE_IMAGE_BYTES) is Claude's limit. Default: `None`.
     pub max_image_bytes: Option<u64>,
-    /// What `create` does if the file already exists: `Error` refuses, `Overwrite` replaces the
+    /// Selects how `create` treats an existing file: `Error` refuses, `Overwrite` replaces the
     /// whole content atomically. Default: `Error`.
     pub on_existing: OnExisting,
     /// The memory can be viewed but not changed. The directory or database must exist. Nothing is
-    /// made in a directory. Default: no.
+    /// created in a directory. Default: no.
     pub read_only: bool,
-    /// Patterns of paths that no command may change, such as `"/memories/handbook"`, with
+    /// Patterns of paths that no command may change, such as `"/memories/handbook"`, including
     /// everything below them. They take precedence over [`writable_paths`](Self::writable_paths).
     /// Default: none.
     pub read_only_paths: Vec<PathPattern>,
-    /// Patterns of the only paths that commands may change, with everything below them. An empty
-    /// list allows no changes. `None` sets no limit. Default: `None`.
+    /// Patterns of the only paths that commands may change, including everything below them. An
+    /// empty list allows no changes. `None` allows changes to all paths except
+    /// [`read_only_paths`](Self::read_only_paths). Default: `None`.
     pub writable_paths: Option<Vec<PathPattern>>,
     /// Refuses an edit that is based on an outdated view. `On` guards `insert` into files that this
     /// session of the memory has shown or written. `Strict` also guards `str_replace`, and requires
     /// a view first. Default: `Off`.
     pub stale_guard: StaleGuard,
-    /// What happens to keys, tokens, passwords and payment cards in text that a command would
-    /// write: `Off` does nothing, `Reject` refuses the command, `Redact` writes `[REDACTED:rule]`
-    /// in their place. Default: `Off`.
+    /// Controls keys, tokens, passwords and payment cards in text that a command would write: `Off`
+    /// does nothing, `Reject` refuses the command, `Redact` writes `[REDACTED:rule]` instead of
+    /// them. Default: `Off`.
     pub sensitive_text: SensitiveText,
     /// Your own rules, in addition to the built-in ones: patterns in the syntax of Rust's
-    /// `regex-lite`, without look-around and back-references. Default: none.
+    /// `regex-lite`, which has no look-around and no back-references. Default: none.
     pub sensitive_rules: Vec<SensitiveRule>,
-    /// Views show `[REDACTED:rule]` in the place of sensitive text. The file is not changed. Such a
-    /// view reads the whole file into memory. Default: no.
+    /// Views show `[REDACTED:rule]` instead of sensitive text. The file is not changed. Such a view
+    /// reads the whole file into memory. Default: no.
     pub sensitive_on_view: bool,
-    /// Before its first command, the memory removes files that were not used for this long. Must be
-    /// more than 0. The store must keep times of access. [`Memory::expire`](crate::Memory::expire)
-    /// does the same at any time. Default: `None`.
+    /// Before its first command, the memory removes files that have not been used for this long.
+    /// Must be more than 0. The store must keep times of access.
+    /// [`Memory::expire`](crate::Memory::expire) does the same at any time. Default: `None`.
     pub expire_after: Option<Duration>,
-    /// Records each view and each rename of a file as a use of it. That costs a write.
-    /// [`expire_after`](Self::expire_after) turns it on. `expire()` needs it. Default: no.
+    /// Records each view and each rename of a file as a use of the file. Each record costs a write.
+    /// [`expire_after`](Self::expire_after) turns this on. `expire()` requires it. Default: no.
     pub record_access: bool,
-    /// Patterns of files that never expire, such as `"/memories/handbook"`, with everything below
-    /// them. Default: none.
+    /// Patterns of files that never expire, such as `"/memories/handbook"`, including everything
+    /// below them. Default: none.
     pub never_expire: Vec<PathPattern>,
-    /// Records every change before it is made, so that it can be seen and taken back. Default: no.
+    /// Records every change before it is made, so changes can be listed and undone. Default: no.
     pub history: bool,
-    /// Versions that are older are removed, except the last ten of a file that is there. `None`
-    /// keeps them however old they are. Default: 30 days.
+    /// The history removes versions that are older than this, except the last ten of a file that
+    /// exists. `None` keeps versions of any age. Default: 30 days.
     pub history_max_age: Option<Duration>,
-    /// The most versions that are kept of a file, at least ten if it is there. `None` sets no
-    /// limit. Default: `None`.
+    /// The maximum number of versions that are kept of each file; a file that exists keeps at least
+    /// ten. `None` sets no limit. Default: `None`.
     pub history_max_versions: Option<usize>,
-    /// About how many bytes the history may hold: beyond it the oldest versions are removed, except
-    /// the last ten of a file that is there. `None` sets no limit. Default: `None`.
+    /// The approximate maximum size of the history in bytes; beyond it the oldest versions are
+    /// removed, except the last ten of a file that exists. `None` sets no limit. Default: `None`.
     pub history_max_bytes: Option<u64>,
-    /// Who makes the changes of this memory, for its history: a session, a user, the id of a tool
-    /// call. Any text of your program, never of a model. `acting_as` begins a session with another
-    /// one. Default: `None`.
+    /// The actor of this memory's changes, for its history: a session, a user, the id of a tool
+    /// call. Any text from your program, never from a model. `acting_as` starts a session with
+    /// another actor. Default: `None`.
     pub actor: Option<String>,
-    /// The events that `after` gets contain the reply's text. Default: no.
+    /// Includes the reply's text in the events for `after`. Default: no.
     pub event_content: bool,
-    /// What an acknowledged command survives: `Full` a loss of power, `Relaxed` only a crash of the
-    /// process. Object storage is always durable. Default: `Full`.
+    /// The failures that an acknowledged command survives: `Full` a loss of power, `Relaxed` only a
+    /// crash of the process. Object storage is always durable. Default: `Full`.
     pub durability: Durability,
-    /// How long a change waits for other writers of the same store (local directory, SQLite,
-    /// PostgreSQL). After that the command is refused, and nothing was changed. `None` waits
-    /// without limit. Default: 10 seconds.
+    /// The time that a change waits for other writers of the same store (local directory, SQLite,
+    /// PostgreSQL). After that the command is refused, and nothing is changed. `None` waits without
+    /// limit. Default: 10 seconds.
     pub lock_timeout: Option<Duration>,
     /// Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as
-    /// a user's name. `None` selects the one that the address names. Never put a value that is not
-    /// your own into an address. On every other store it is an error. Default: `None`.
+    /// a user's name. `None` selects the one that the address names. Pass untrusted values in this
+    /// option, never in an address. On every other store this option is an error. Default: `None`.
     pub namespace: Option<String>,
     /// Encrypts everything that the store keeps. A store is encrypted from its creation or not at
     /// all. [`Memory::open`](crate::Memory::open), [`open_store`](crate::open_store) and
     /// [`encrypt`](crate::store::encrypt) use it. Default: `None`.
     #[cfg(feature = "encryption")]
     pub encryption_key: Option<EncryptionKey>,
-    /// Also encrypts the names in a store that is made with a key. An existing store stays as it
-    /// was made. Default: no.
+    /// Also encrypts the names in a store that is created with a key. An existing store keeps its
+    /// setting. Default: no.
     #[cfg(feature = "encryption")]
     pub encrypt_names: bool,
 }
@@ -189,7 +190,7 @@ pub(super) const NAMES: &[&str] = &[
     "encrypt_names",
 ];
 
-/// The names of those that a store that is opened by itself takes.
+/// The names of the options that a store takes when it is opened without a memory.
 pub(super) const OF_STORE: &[&str] = &[
     "read_only",
     "durability",

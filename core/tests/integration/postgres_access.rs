@@ -93,7 +93,7 @@ fn a_user_who_may_not_make_tables_uses_those_that_are_there() {
         assert!(matches!(refused, Err(StoreError::PermissionDenied)), "{refused:?}");
     }
     // The printed SQL is also what stands in the documents.
-    let printed = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/postgres.sql");
+    let printed = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/stores/postgres.sql");
     let all = PostgresDatabase::schema() + "\n" + PostgresDatabase::row_security();
     if std::env::var_os("MEMDIR_GENERATE").is_some() {
         fs::write(printed, &all).unwrap();

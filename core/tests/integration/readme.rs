@@ -1,5 +1,5 @@
-//! The examples of pages in Rust are programs in `examples/`, and print what their pages say: README's, and that of
-//! `docs/your-own-code.md`. README's in Swift is a package that Swift's tests build and run.
+//! The examples of pages in Rust are programs in `examples/`, and print what their pages say: README's, which is that of
+//! `docs/start/rust.md`, and those of `docs/guides/your-own-code.md`. README's in Swift is a package that Swift's tests build and run.
 
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
@@ -7,7 +7,8 @@ use std::path::Path;
 use std::process::Command;
 
 const README: &str = include_str!("../../../README.md");
-const OWN_CODE: &str = include_str!("../../../docs/your-own-code.md");
+const START: &str = include_str!("../../../docs/start/rust.md");
+const OWN_CODE: &str = include_str!("../../../docs/guides/your-own-code.md");
 
 fn block(page: &'static str, mark: &str, language: &str) -> &'static str {
     let start = format!("<!-- {mark} -->\n```{language}\n");
@@ -18,6 +19,7 @@ fn block(page: &'static str, mark: &str, language: &str) -> &'static str {
 fn the_examples_are_those_of_the_pages() {
     let example = include_str!("../../examples/readme.rs");
     assert!(example.ends_with(block(README, "quickstart", "rust")), "{example}");
+    assert!(example.ends_with(block(START, "quickstart", "rust")), "{example}");
     let example = include_str!("../../examples/own_code.rs");
     assert!(example.ends_with(block(OWN_CODE, "rust", "rust")), "{example}");
     let example = include_str!("../../examples/watching.rs");
@@ -38,6 +40,7 @@ fn the_examples_print_what_the_pages_say() {
     let built = tests.parent().and_then(Path::parent).unwrap().join("examples");
     for (name, page, mark) in [
         ("readme", README, "printed"),
+        ("readme", START, "printed"),
         ("own_code", OWN_CODE, "printed"),
         ("watching", OWN_CODE, "watch-printed"),
     ] {

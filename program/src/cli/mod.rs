@@ -3,7 +3,7 @@
 //!
 //! All packages share this program: the binary of this crate and the scripts of the Python and npm
 //! packages all call [`run`]. The logic is in [`copy`](mod@memdir::copy), [`check`](memdir::check()) and
-//! the stores. `docs/command-line.md` documents its output and exit codes.
+//! the stores. `docs/reference/command-line.md` documents its output and exit codes.
 
 use std::ffi::OsString;
 use std::io::{self, Write};

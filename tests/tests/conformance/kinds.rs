@@ -21,13 +21,15 @@ fn quoted(text: &str, quote: char) -> Vec<String> {
 #[test]
 fn the_documentation_has_the_word_of_each_kind() {
     let words: Vec<&str> = ErrorKind::ALL.into_iter().map(ErrorKind::as_str).collect();
-    let table = part("docs/behaviour.md", "| kind | means | status |\n|---|---|---|\n", "\n\n");
+    let table =
+        part("docs/reference/behaviour.md", "| kind | means | status |\n|---|---|---|\n", "\n\n");
     assert_eq!(quoted(&table, '`'), words);
 }
 
 #[test]
 fn the_documentation_has_the_status_of_each_kind() {
-    let table = part("docs/behaviour.md", "| kind | means | status |\n|---|---|---|\n", "\n\n");
+    let table =
+        part("docs/reference/behaviour.md", "| kind | means | status |\n|---|---|---|\n", "\n\n");
     for (line, kind) in table.lines().zip(ErrorKind::ALL) {
         assert!(line.ends_with(&format!("| {} |", kind.http_status())), "{line}");
     }

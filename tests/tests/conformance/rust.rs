@@ -122,7 +122,7 @@ fn rust_encrypted() {
     passes(runner::run("rust-encrypted", |options| encrypted(options, false)));
 }
 
-/// Its names and paths are shorter than other stores' (`docs/encryption.md`), so that two cases are
+/// Its names and paths are shorter than other stores' (`docs/stores/encryption.md`), so that two cases are
 /// not for it; and so it is not one of the runners whose numbers of cases are compared.
 #[test]
 fn rust_encrypted_names() {
@@ -210,7 +210,7 @@ mod local {
         Ok(Opened { check, ..Opened::of(memory, secret) })
     }
 
-    /// Times of access are not kept there yet (`docs/behaviour.md`), so the cases of expiry are left out.
+    /// Times of access are not kept there yet (`docs/reference/behaviour.md`), so the cases of expiry are left out.
 
     #[test]
     fn rust_local() {

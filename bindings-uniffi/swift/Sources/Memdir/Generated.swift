@@ -1666,7 +1666,7 @@ public protocol HookCallProtocol: AnyObject, Sendable {
     func actor()  -> String?
 
     /**
-     * The command's change as a unified diff of the texts as they would be stored: see "What a hook knows" in the
+     * The command's change as a unified diff of the texts as they would be stored: see "The diff" in the
      * documentation of policies. Empty for a view. It reads the file or lists the directory, and does not count as a use
      * of the file.
      *
@@ -1763,7 +1763,7 @@ open func actor() -> String?  {
 }
 
     /**
-     * The command's change as a unified diff of the texts as they would be stored: see "What a hook knows" in the
+     * The command's change as a unified diff of the texts as they would be stored: see "The diff" in the
      * documentation of policies. Empty for a view. It reads the file or lists the directory, and does not count as a use
      * of the file.
      *

@@ -291,7 +291,7 @@ final class AsyncHooksTests: XCTestCase {
             .refused(reason: "Error: The user does not want this to be deleted. Nothing was changed.", kind: .denied))
 
         let source = try String(contentsOfFile: #filePath, encoding: .utf8)
-        let page = try String(contentsOf: root.appendingPathComponent("docs/policies.md"), encoding: .utf8)
+        let page = try String(contentsOf: root.appendingPathComponent("docs/reference/policies/hooks.md"), encoding: .utf8)
         let code = try XCTUnwrap(source.components(separatedBy: "        // swift-approval\n").last?.components(separatedBy: "\n        // end").first)
         let lines = code.components(separatedBy: "\n").map { String($0.dropFirst(8)) }
         XCTAssertTrue(page.contains("<!-- swift-approval -->\n```swift\n\(lines.joined(separator: "\n"))\n```"))

@@ -2,7 +2,7 @@ import Foundation
 import Memdir
 import XCTest
 
-/// The code of `docs/swift.md` is also here, and its results are as the page says.
+/// The code of `docs/languages/swift.md` is also here, and its results are as the page says.
 final class DocumentationTests: XCTestCase {
     private var printed = ""
 
@@ -22,13 +22,13 @@ final class DocumentationTests: XCTestCase {
     func testTheExampleOfYourOwnCodePrintsWhatThePageSays() async throws {
         try await inADirectory { _ in
             try await ownCode()
-            XCTAssertEqual(printed, try block("printed", of: "docs/your-own-code.md") + "\n")
+            XCTAssertEqual(printed, try block("printed", of: "docs/guides/your-own-code.md") + "\n")
         }
     }
 
     func testTheExampleOfAWatchPrintsWhatThePageSays() async throws {
         try await watch()
-        XCTAssertEqual(printed, try block("watch-printed", of: "docs/your-own-code.md") + "\n")
+        XCTAssertEqual(printed, try block("watch-printed", of: "docs/guides/your-own-code.md") + "\n")
     }
 
     func testTheExampleOfTheHistoryPrintsWhatThePageSays() async throws {
@@ -50,8 +50,8 @@ final class DocumentationTests: XCTestCase {
     func testThePageHasTheCodeThatRunsHere() throws {
         let source = try String(contentsOfFile: #filePath, encoding: .utf8)
         for (name, page) in [
-            ("quickstart", "docs/swift.md"), ("swift", "docs/policies.md"), ("swift-expiry", "docs/policies.md"),
-            ("swift-own-code", "docs/your-own-code.md"), ("swift-watch", "docs/your-own-code.md"), ("history", "docs/swift.md"),
+            ("quickstart", "docs/languages/swift.md"), ("swift", "docs/reference/policies/sensitive-text.md"), ("swift-expiry", "docs/reference/policies/expiry.md"),
+            ("swift-own-code", "docs/guides/your-own-code.md"), ("swift-watch", "docs/guides/your-own-code.md"), ("history", "docs/languages/swift.md"),
         ] {
             let code = try between("        // \(name)\n", "\n        // end", in: source)
                 .components(separatedBy: "\n").map { $0.replacingOccurrences(of: "        ", with: "") }
@@ -169,7 +169,7 @@ final class DocumentationTests: XCTestCase {
     }
 
     /// The block of code after `<!-- name -->` in the page.
-    private func block(_ name: String, of page: String = "docs/swift.md") throws -> String {
+    private func block(_ name: String, of page: String = "docs/languages/swift.md") throws -> String {
         let page = try String(contentsOf: root.appendingPathComponent(page), encoding: .utf8)
         let block = try between("<!-- \(name) -->\n```", "\n```", in: page)
         return String(block[block.index(after: block.firstIndex(of: "\n")!)...])

@@ -143,7 +143,7 @@ final class HooksTests: XCTestCase {
         XCTAssertThrowsError(try memory.delete(path: "/memories/notes.md"))
 
         let source = try String(contentsOfFile: #filePath, encoding: .utf8)
-        let page = try String(contentsOf: root.appendingPathComponent("docs/policies.md"), encoding: .utf8)
+        let page = try String(contentsOf: root.appendingPathComponent("docs/reference/policies/hooks.md"), encoding: .utf8)
         let code = between("        // swift-hooks\n", "\n        // end", in: source).components(separatedBy: "\n")
         let quoted = between("<!-- swift-hooks -->\n```swift\n", "\n```", in: page)
         XCTAssertEqual(code.map { String($0.dropFirst(8)) }.joined(separator: "\n"), quoted)

@@ -2,7 +2,7 @@ import Foundation
 import Memdir
 import XCTest
 
-/// The code of `docs/policies.md` about limits, stale views and write patterns, and its results.
+/// Tests the examples of the pages about limits, stale views and write patterns.
 final class LimitsTests: XCTestCase {
     func testAMemoryThatIsNotFullSaysNothingOfIt() async throws {
         // limits
@@ -10,7 +10,7 @@ final class LimitsTests: XCTestCase {
         let reply = try await memory.view(path: "/memories")
         // end
         XCTAssertTrue(reply.hasSuffix("\n4.0K\t/memories"), reply)
-        try isOnThePage("limits")
+        try isOnThePage("limits", "limits.md")
     }
 
     func testAnInsertByAnOlderViewIsRefused() async throws {
@@ -24,7 +24,7 @@ final class LimitsTests: XCTestCase {
         // end
         XCTAssertTrue(reply.isError)
         XCTAssertTrue(reply.content.hasPrefix("Error: You have not viewed the file /memories/list.md yet."), reply.content)
-        try isOnThePage("stale views")
+        try isOnThePage("stale views", "stale-guard.md")
     }
 
     func testSomePathsCannotBeWritten() async throws {
@@ -33,7 +33,7 @@ final class LimitsTests: XCTestCase {
         let reply = await memory.execute(json: #"{"command": "delete", "path": "/memories/handbook"}"#)
         // end
         XCTAssertEqual(reply.content, "Error: /memories/handbook is read-only: it can be viewed but not changed")
-        try isOnThePage("write patterns")
+        try isOnThePage("write patterns", "write-patterns.md")
     }
 
     func testWrongOptionsAreToldAtOnce() {
@@ -43,10 +43,9 @@ final class LimitsTests: XCTestCase {
         }
     }
 
-    /// Asserts that the page has, after `<!-- swift: name -->`, the code that follows `// name`
-    /// here.
-    private func isOnThePage(_ name: String) throws {
-        let page = try String(contentsOf: root.appendingPathComponent("docs/policies.md"), encoding: .utf8)
+    /// Checks that a page about a policy has, after `<!-- swift: name -->`, the code here after `// name`.
+    private func isOnThePage(_ name: String, _ file: String) throws {
+        let page = try String(contentsOf: root.appendingPathComponent("docs/reference/policies/\(file)"), encoding: .utf8)
         let source = try String(contentsOfFile: #filePath, encoding: .utf8)
         let code = try between("        // \(name)\n", "\n        // end", in: source)
             .components(separatedBy: "\n")

@@ -8,7 +8,7 @@ use std::fmt;
 
 /// What the options of a [`Trim`](super::What::Trim) keep of a file that is gone.
 pub(super) const KEPT_OF_GONE: usize = 2;
-/// What is always kept of a file that is there, as `docs/history.md` says.
+/// What is always kept of a file that is there, as `docs/guides/history.md` says.
 pub(super) const ALWAYS_KEPT: usize = 10;
 
 /// Where another store is, in a tree of mounts.

@@ -9,7 +9,7 @@ import java.time.ZoneOffset;
 import java.util.Map;
 
 /**
- * The tests write their findings about a framework to target/frameworks. tests/frameworks/table makes docs/frameworks.md
+ * The tests write their findings about a framework to target/frameworks. tests/frameworks/table makes docs/integrations/index.md
  * from them.
  */
 final class Findings {

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Conversations through the AI services of LangChain4j, set up as docs/frameworks-jvm.md recommends. */
+/** Conversations through the AI services of LangChain4j, set up as docs/integrations/frameworks-jvm.md recommends. */
 class LangChain4jTest {
     private static final Findings FINDINGS = new Findings("LangChain4j", "langchain4j");
 

@@ -27,7 +27,7 @@ import org.springframework.ai.model.tool.ToolCallingManager;
 import org.springframework.ai.tool.ToolCallback;
 
 /**
- * Conversations through the chat client of Spring AI, set up as docs/frameworks-jvm.md recommends.
+ * Conversations through the chat client of Spring AI, set up as docs/integrations/frameworks-jvm.md recommends.
  */
 class SpringAiTest {
     private static final Findings FINDINGS = new Findings("Spring AI", "spring-ai");

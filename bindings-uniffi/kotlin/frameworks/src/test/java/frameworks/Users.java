@@ -10,7 +10,7 @@ import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.List;
 
-/** One memory per user, set up as docs/frameworks-jvm.md recommends. */
+/** One memory per user, set up as docs/integrations/frameworks-jvm.md recommends. */
 final class Users {
     /** User names. No user may see the files of another. */
     private static final List<String> NAMES = List.of("ann", "Ann", "../ann", "");

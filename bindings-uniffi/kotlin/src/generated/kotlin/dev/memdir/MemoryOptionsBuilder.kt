@@ -10,96 +10,96 @@ public class MemoryOptionsBuilder internal constructor() {
 
     /**
      * The most characters (Unicode scalar values) that one view shows. A longer view is cut, and its last line
-     * says how to go on. `null` lifts the limit. Default: 16,000.
+     * says how to continue. `null` removes the limit. Default: 16,000.
      */
     public fun maxViewChars(maxViewChars: Long?): MemoryOptionsBuilder =
         apply { options = options.copy(maxViewChars = maxViewChars) }
 
     /**
      * The most characters (Unicode scalar values) that one view shows. A longer view is cut, and its last line
-     * says how to go on. `null` lifts the limit. Default: 16,000.
+     * says how to continue. `null` removes the limit. Default: 16,000.
      */
     public fun maxViewChars(maxViewChars: Long): MemoryOptionsBuilder =
         apply { options = options.copy(maxViewChars = maxViewChars) }
 
     /**
-     * The most bytes that a command may make a file hold. A larger file that another program wrote can be viewed.
-     * It can be edited to be smaller if it has at most 16 MiB. `null` lifts the limit. Default: 16 MiB.
+     * The most bytes that a file may have after a command. A larger file that another program wrote can be viewed.
+     * If it has at most 16 MiB, it can be edited to become smaller. `null` removes the limit. Default: 16 MiB.
      */
     public fun maxFileBytes(maxFileBytes: Long?): MemoryOptionsBuilder =
         apply { options = options.copy(maxFileBytes = maxFileBytes) }
 
     /**
-     * The most bytes that a command may make a file hold. A larger file that another program wrote can be viewed.
-     * It can be edited to be smaller if it has at most 16 MiB. `null` lifts the limit. Default: 16 MiB.
+     * The most bytes that a file may have after a command. A larger file that another program wrote can be viewed.
+     * If it has at most 16 MiB, it can be edited to become smaller. `null` removes the limit. Default: 16 MiB.
      */
     public fun maxFileBytes(maxFileBytes: Long): MemoryOptionsBuilder =
         apply { options = options.copy(maxFileBytes = maxFileBytes) }
 
     /**
-     * The most bytes that all files together may hold, hidden ones included. `null` sets no limit. Default:
+     * The most bytes that all files together may have, including hidden ones. `null` sets no limit. Default:
      * `null`.
      */
     public fun maxTotalBytes(maxTotalBytes: Long?): MemoryOptionsBuilder =
         apply { options = options.copy(maxTotalBytes = maxTotalBytes) }
 
     /**
-     * The most bytes that all files together may hold, hidden ones included. `null` sets no limit. Default:
+     * The most bytes that all files together may have, including hidden ones. `null` sets no limit. Default:
      * `null`.
      */
     public fun maxTotalBytes(maxTotalBytes: Long): MemoryOptionsBuilder =
         apply { options = options.copy(maxTotalBytes = maxTotalBytes) }
 
     /**
-     * The most files that the memory may hold, hidden ones included. `null` sets no limit. Default: `null`.
+     * The most files that the memory may have, including hidden ones. `null` sets no limit. Default: `null`.
      */
     public fun maxFiles(maxFiles: Long?): MemoryOptionsBuilder =
         apply { options = options.copy(maxFiles = maxFiles) }
 
     /**
-     * The most files that the memory may hold, hidden ones included. `null` sets no limit. Default: `null`.
+     * The most files that the memory may have, including hidden ones. `null` sets no limit. Default: `null`.
      */
     public fun maxFiles(maxFiles: Long): MemoryOptionsBuilder =
         apply { options = options.copy(maxFiles = maxFiles) }
 
     /**
      * The most bytes of a `.png`, `.jpg` or `.jpeg` file that a view shows as an image. Claude accepts at most
-     * 3,932,160. `null` shows no images. Default: `null`.
+     * 3,932,160. `null` turns images off. Default: `null`.
      */
     public fun maxImageBytes(maxImageBytes: Long?): MemoryOptionsBuilder =
         apply { options = options.copy(maxImageBytes = maxImageBytes) }
 
     /**
      * The most bytes of a `.png`, `.jpg` or `.jpeg` file that a view shows as an image. Claude accepts at most
-     * 3,932,160. `null` shows no images. Default: `null`.
+     * 3,932,160. `null` turns images off. Default: `null`.
      */
     public fun maxImageBytes(maxImageBytes: Long): MemoryOptionsBuilder =
         apply { options = options.copy(maxImageBytes = maxImageBytes) }
 
     /**
-     * What `create` does if the file already exists: `error` refuses, `overwrite` replaces the whole content
+     * Selects how `create` treats an existing file: `error` refuses, `overwrite` replaces the whole content
      * atomically. Default: `"error"`.
      */
     public fun onExisting(onExisting: OnExisting?): MemoryOptionsBuilder =
         apply { options = options.copy(onExisting = onExisting) }
 
     /**
-     * The memory can be viewed but not changed. The directory or database must exist. Nothing is made in a
+     * The memory can be viewed but not changed. The directory or database must exist. Nothing is created in a
      * directory. Default: no.
      */
     public fun readOnly(readOnly: Boolean): MemoryOptionsBuilder =
         apply { options = options.copy(readOnly = readOnly) }
 
     /**
-     * Patterns of paths that no command may change, such as `"/memories/handbook"`, with everything below them.
-     * They take precedence over `writablePaths`. Default: none.
+     * Patterns of paths that no command may change, such as `"/memories/handbook"`, including everything below
+     * them. They take precedence over `writablePaths`. Default: none.
      */
     public fun readOnlyPaths(readOnlyPaths: List<String>?): MemoryOptionsBuilder =
         apply { options = options.copy(readOnlyPaths = readOnlyPaths) }
 
     /**
-     * Patterns of the only paths that commands may change, with everything below them. An empty list allows no
-     * changes. `null` sets no limit. Default: `null`.
+     * Patterns of the only paths that commands may change, including everything below them. An empty list allows
+     * no changes. `null` allows changes to all paths except `readOnlyPaths`. Default: `null`.
      */
     public fun writablePaths(writablePaths: List<String>?): MemoryOptionsBuilder =
         apply { options = options.copy(writablePaths = writablePaths) }
@@ -113,119 +113,119 @@ public class MemoryOptionsBuilder internal constructor() {
         apply { options = options.copy(staleGuard = staleGuard) }
 
     /**
-     * What happens to keys, tokens, passwords and payment cards in text that a command would write: `off` does
-     * nothing, `reject` refuses the command, `redact` writes `[REDACTED:rule]` in their place. Default: `"off"`.
+     * Controls keys, tokens, passwords and payment cards in text that a command would write: `off` does nothing,
+     * `reject` refuses the command, `redact` writes `[REDACTED:rule]` instead of them. Default: `"off"`.
      */
     public fun sensitiveText(sensitiveText: SensitiveText?): MemoryOptionsBuilder =
         apply { options = options.copy(sensitiveText = sensitiveText) }
 
     /**
-     * Your own rules, in addition to the built-in ones: patterns in the syntax of Rust's `regex-lite`, without
-     * look-around and back-references. Default: none.
+     * Your own rules, in addition to the built-in ones: patterns in the syntax of Rust's `regex-lite`, which has
+     * no look-around and no back-references. Default: none.
      */
     public fun sensitiveRules(sensitiveRules: Map<String, String>?): MemoryOptionsBuilder =
         apply { options = options.copy(sensitiveRules = sensitiveRules) }
 
     /**
-     * Views show `[REDACTED:rule]` in the place of sensitive text. The file is not changed. Such a view reads the
-     * whole file into memory. Default: no.
+     * Views show `[REDACTED:rule]` instead of sensitive text. The file is not changed. Such a view reads the whole
+     * file into memory. Default: no.
      */
     public fun sensitiveOnView(sensitiveOnView: Boolean): MemoryOptionsBuilder =
         apply { options = options.copy(sensitiveOnView = sensitiveOnView) }
 
     /**
-     * Before its first command, the memory removes files that were not used for this long. Must be more than 0.
-     * The store must keep times of access. Default: `null`.
+     * Before its first command, the memory removes files that have not been used for this long. Must be more than
+     * 0. The store must keep times of access. Default: `null`.
      */
     public fun expireAfter(expireAfter: Duration?): MemoryOptionsBuilder =
         apply { options = options.copy(expireAfter = expireAfter) }
 
     /**
-     * Records each view and each rename of a file as a use of it. That costs a write. `expireAfter` turns it on.
-     * `expire()` needs it. Default: no.
+     * Records each view and each rename of a file as a use of the file. Each record costs a write. `expireAfter`
+     * turns this on. `expire()` requires it. Default: no.
      */
     public fun recordAccess(recordAccess: Boolean): MemoryOptionsBuilder =
         apply { options = options.copy(recordAccess = recordAccess) }
 
     /**
-     * Patterns of files that never expire, such as `"/memories/handbook"`, with everything below them. Default:
-     * none.
+     * Patterns of files that never expire, such as `"/memories/handbook"`, including everything below them.
+     * Default: none.
      */
     public fun neverExpire(neverExpire: List<String>?): MemoryOptionsBuilder =
         apply { options = options.copy(neverExpire = neverExpire) }
 
     /**
-     * Records every change before it is made, so that it can be seen and taken back. Default: no.
+     * Records every change before it is made, so changes can be listed and undone. Default: no.
      */
     public fun history(history: Boolean): MemoryOptionsBuilder =
         apply { options = options.copy(history = history) }
 
     /**
-     * Versions that are older are removed, except the last ten of a file that is there. `null` keeps them however
-     * old they are. Default: 30 days.
+     * The history removes versions that are older than this, except the last ten of a file that exists. `null`
+     * keeps versions of any age. Default: 30 days.
      */
     public fun historyMaxAge(historyMaxAge: Duration?): MemoryOptionsBuilder =
         apply { options = options.copy(historyMaxAge = historyMaxAge) }
 
     /**
-     * The most versions that are kept of a file, at least ten if it is there. `null` sets no limit. Default:
-     * `null`.
+     * The maximum number of versions that are kept of each file; a file that exists keeps at least ten. `null`
+     * sets no limit. Default: `null`.
      */
     public fun historyMaxVersions(historyMaxVersions: Long?): MemoryOptionsBuilder =
         apply { options = options.copy(historyMaxVersions = historyMaxVersions) }
 
     /**
-     * The most versions that are kept of a file, at least ten if it is there. `null` sets no limit. Default:
-     * `null`.
+     * The maximum number of versions that are kept of each file; a file that exists keeps at least ten. `null`
+     * sets no limit. Default: `null`.
      */
     public fun historyMaxVersions(historyMaxVersions: Long): MemoryOptionsBuilder =
         apply { options = options.copy(historyMaxVersions = historyMaxVersions) }
 
     /**
-     * About how many bytes the history may hold: beyond it the oldest versions are removed, except the last ten of
-     * a file that is there. `null` sets no limit. Default: `null`.
+     * The approximate maximum size of the history in bytes; beyond it the oldest versions are removed, except the
+     * last ten of a file that exists. `null` sets no limit. Default: `null`.
      */
     public fun historyMaxBytes(historyMaxBytes: Long?): MemoryOptionsBuilder =
         apply { options = options.copy(historyMaxBytes = historyMaxBytes) }
 
     /**
-     * About how many bytes the history may hold: beyond it the oldest versions are removed, except the last ten of
-     * a file that is there. `null` sets no limit. Default: `null`.
+     * The approximate maximum size of the history in bytes; beyond it the oldest versions are removed, except the
+     * last ten of a file that exists. `null` sets no limit. Default: `null`.
      */
     public fun historyMaxBytes(historyMaxBytes: Long): MemoryOptionsBuilder =
         apply { options = options.copy(historyMaxBytes = historyMaxBytes) }
 
     /**
-     * Who makes the changes of this memory, for its history: a session, a user, the id of a tool call. Any text of
-     * your program, never of a model. `acting_as` begins a session with another one. Default: `null`.
+     * The actor of this memory's changes, for its history: a session, a user, the id of a tool call. Any text from
+     * your program, never from a model. `acting_as` starts a session with another actor. Default: `null`.
      */
     public fun actor(actor: String?): MemoryOptionsBuilder =
         apply { options = options.copy(actor = actor) }
 
     /**
-     * The events that `after` gets contain the reply's text. Default: no.
+     * Includes the reply's text in the events for `after`. Default: no.
      */
     public fun eventContent(eventContent: Boolean): MemoryOptionsBuilder =
         apply { options = options.copy(eventContent = eventContent) }
 
     /**
-     * What an acknowledged command survives: `full` a loss of power, `relaxed` only a crash of the process. Object
-     * storage is always durable. Default: `"full"`.
+     * The failures that an acknowledged command survives: `full` a loss of power, `relaxed` only a crash of the
+     * process. Object storage is always durable. Default: `"full"`.
      */
     public fun durability(durability: Durability?): MemoryOptionsBuilder =
         apply { options = options.copy(durability = durability) }
 
     /**
-     * How long a change waits for other writers of the same store (local directory, SQLite, PostgreSQL). After
-     * that the command is refused, and nothing was changed. `null` waits without limit. Default: 10 seconds.
+     * The time that a change waits for other writers of the same store (local directory, SQLite, PostgreSQL).
+     * After that the command is refused, and nothing is changed. `null` waits without limit. Default: 10 seconds.
      */
     public fun lockTimeout(lockTimeout: Duration?): MemoryOptionsBuilder =
         apply { options = options.copy(lockTimeout = lockTimeout) }
 
     /**
      * Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as a user's name.
-     * `null` selects the one that the address names. Never put a value that is not your own into an address. On
-     * every other store it is an error. Default: `null`.
+     * `null` selects the one that the address names. Pass untrusted values in this option, never in an address. On
+     * every other store this option is an error. Default: `null`.
      */
     public fun namespace(namespace: String?): MemoryOptionsBuilder =
         apply { options = options.copy(namespace = namespace) }
@@ -238,12 +238,12 @@ public class MemoryOptionsBuilder internal constructor() {
         apply { options = options.copy(encryptionKey = encryptionKey) }
 
     /**
-     * Also encrypts the names in a store that is made with a key. An existing store stays as it was made. Default:
+     * Also encrypts the names in a store that is created with a key. An existing store keeps its setting. Default:
      * no.
      */
     public fun encryptNames(encryptNames: Boolean): MemoryOptionsBuilder =
         apply { options = options.copy(encryptNames = encryptNames) }
 
-    /** The options. */
+    /** Returns the options. */
     public fun build(): MemoryOptions = options
 }

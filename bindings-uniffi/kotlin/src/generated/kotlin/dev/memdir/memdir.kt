@@ -3936,7 +3936,7 @@ public interface HookCallInterface {
     fun `actor`(): kotlin.String?
 
     /**
-     * The command's change as a unified diff of the texts as they would be stored: see "What a hook knows" in the
+     * The command's change as a unified diff of the texts as they would be stored: see "The diff" in the
      * documentation of policies. Empty for a view. It reads the file or lists the directory, and does not count as a use
      * of the file.
      *
@@ -4088,7 +4088,7 @@ open class HookCall: AutoCloseable, HookCallInterface
 
 
     /**
-     * The command's change as a unified diff of the texts as they would be stored: see "What a hook knows" in the
+     * The command's change as a unified diff of the texts as they would be stored: see "The diff" in the
      * documentation of policies. Empty for a view. It reads the file or lists the directory, and does not count as a use
      * of the file.
      *

@@ -7,7 +7,7 @@ import java.security.MessageDigest
 import javax.crypto.SecretKey
 
 /**
- * The key of an [encrypted](https://github.com/memdir/memdir/blob/main/docs/encryption.md) store, for
+ * The key of an [encrypted](https://github.com/memdir/memdir/blob/main/docs/stores/encryption.md) store, for
  * `MemoryOptions(encryptionKey = …)`. `toString` and exceptions never contain it.
  *
  * The key is validated when a store is opened with it.

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
-/** The code of `docs/kotlin.md` is also here, and its results are as the page says. */
+/** The code of `docs/languages/kotlin.md` is also here, and its results are as the page says. */
 class DocumentationTest {
     @OptIn(ExperimentalPathApi::class)
     @Test
@@ -37,18 +37,18 @@ class DocumentationTest {
         assertEquals(block("history-printed"), printed(::history).trim())
 
     @Test
-    fun `the page about policies has the code that runs here`() {
-        assertEquals(block("kotlin", "docs/policies.md"), code("kotlin"))
+    fun `the pages about policies have the code that runs here`() {
+        assertEquals(block("kotlin", "docs/reference/policies/sensitive-text.md"), code("kotlin"))
         assertTrue(redacted().contains("line 1 (password-assignment)"))
-        assertEquals(block("kotlin-hooks", "docs/policies.md"), code("kotlin-hooks"))
+        assertEquals(block("kotlin-hooks", "docs/reference/policies/hooks.md"), code("kotlin-hooks"))
         assertEquals(listOf("create /memories/notes.md: OK, 17 bytes"), hooked())
-        assertEquals(block("kotlin-expiry", "docs/policies.md"), code("kotlin-expiry"))
+        assertEquals(block("kotlin-expiry", "docs/reference/policies/expiry.md"), code("kotlin-expiry"))
         assertEquals(emptyList<Expired>(), unused())
     }
 
     @Test
     fun `the lines for Gradle have the versions and processors of the AAR`() {
-        val page = root.resolve("docs/kotlin.md").readText()
+        val page = root.resolve("docs/languages/kotlin.md").readText()
         val gradle = page.substringAfter("```kts\n").substringBefore("```")
         val aar = root.resolve("bindings-uniffi/android/build.gradle.kts").readText()
         val script = root.resolve("bindings-uniffi/scripts/aar").readText()
@@ -67,7 +67,7 @@ class DocumentationTest {
     @OptIn(ExperimentalPathApi::class)
     @Test
     fun `the page about your own code has the code that runs here, and it prints what the page says`() {
-        val page = "docs/your-own-code.md"
+        val page = "docs/guides/your-own-code.md"
         assertEquals(block("kotlin", page), code("own-code"))
         Path.of("memory").deleteRecursively()
         assertEquals(block("printed", page), printed(::ownCode).trim())
@@ -88,7 +88,7 @@ class DocumentationTest {
     }
 
     /** The block of code after `<!-- name -->` in the page. */
-    private fun block(name: String, page: String = "docs/kotlin.md"): String =
+    private fun block(name: String, page: String = "docs/languages/kotlin.md"): String =
         root.resolve(page).readText()
             .substringAfter("<!-- $name -->\n")
             .substringAfter("\n")

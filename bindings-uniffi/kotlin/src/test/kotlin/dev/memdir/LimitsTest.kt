@@ -7,13 +7,13 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.assertThrows
 
-/** The code of `docs/policies.md` about limits, stale views and write patterns, and its results. */
+/** The code of the pages about limits, stale views and write patterns, and its results. */
 class LimitsTest {
     @Test
     fun `a memory that is not full says nothing of it`() {
         val reply = limits()
         assertTrue(reply.content.endsWith("\n4.0K\t/memories"), reply.content)
-        assertEquals(block("limits"), code("limits"))
+        assertEquals(block("limits", "limits.md"), code("limits"))
     }
 
     @Test
@@ -23,14 +23,14 @@ class LimitsTest {
         val reply = staleViews(store)
         assertTrue(reply.isError)
         assertTrue(reply.content.startsWith("Error: You have not viewed the file /memories/list.md yet."), reply.content)
-        assertEquals(block("stale views"), code("stale views"))
+        assertEquals(block("stale views", "stale-guard.md"), code("stale views"))
     }
 
     @Test
     fun `some paths cannot be written`() {
         val reply = writePatterns()
         assertEquals("Error: /memories/handbook is read-only: it can be viewed but not changed", reply.content)
-        assertEquals(block("write patterns"), code("write patterns"))
+        assertEquals(block("write patterns", "write-patterns.md"), code("write patterns"))
     }
 
     @Test
@@ -47,9 +47,9 @@ class LimitsTest {
         }
     }
 
-    /** The block of code after `<!-- kotlin: name -->` in the page. */
-    private fun block(name: String): String =
-        root.resolve("docs/policies.md").readText()
+    /** The block of code after `<!-- kotlin: name -->` in a page about a policy. */
+    private fun block(name: String, page: String): String =
+        root.resolve("docs/reference/policies/$page").readText()
             .substringAfter("<!-- kotlin: $name -->\n```kotlin\n")
             .substringBefore("\n```")
 

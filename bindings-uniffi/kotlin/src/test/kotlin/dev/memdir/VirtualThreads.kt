@@ -35,7 +35,7 @@ private fun watches(virtual: ExecutorService) =
         watches.forEach(Watch::close)
     }
 
-/** As docs/kotlin.md recommends: long waits run on system threads. */
+/** As docs/languages/kotlin.md recommends: long waits run on system threads. */
 private fun calls(virtual: ExecutorService) {
     val open = CountDownLatch(1)
     val slow =

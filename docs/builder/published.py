@@ -1,0 +1,91 @@
+"""The site as it is published: it asks no other host for anything, and has few bytes."""
+
+import hashlib
+import json
+import re
+import shutil
+from pathlib import Path
+
+# The theme loads some programs from other hosts when a page has what needs them. None of ours has.
+FOREIGN = re.compile(r"https://(?:unpkg\.com|cdn\.jsdelivr\.net|api\.github\.com)[^\"'`]*")
+# Where spaces count, and what looks like a tag may be none.
+VERBATIM = re.compile(r"(<(pre|script|style|textarea)\b.*?</\2>)", re.DOTALL)
+# Marks of code whose colour is that of text, or nearly so.
+COLOURLESS = re.compile(r'<span class="(?:w|p|n|o|nx)">([^<]*)</span>')
+INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+# What site.css says of all icons.
+ICON = re.compile(r' xmlns="http://www.w3.org/2000/svg" fill="none"[^>]* class="lucide [^"]*"')
+# Next to these tags spaces are not seen.
+BLOCK = re.compile(
+    r"\s*(</?(?:html|head|meta|link|title|body|header|nav|main|footer|article|div|ul|ol|li|p|h\d|table|thead|tbody|tr|th|td)\b[^>]*>)\s*"
+)
+QUOTED = re.compile(r'(?<=\s)([\w-]+)="([\w./#:-]+)"(?=[^<>]*(?<!/)>)')
+
+
+def finish(site):
+    for script in site.rglob("*.js"):
+        script.write_text(FOREIGN.sub("data:,", script.read_text("utf-8")), "utf-8")
+    # The page for what is not there may be shown at any depth, so it keeps its scripts.
+    for page in site.rglob("*.html"):
+        text = page.read_text("utf-8") if page.name == "404.html" else shared(page, site)
+        page.write_text(smaller(text), "utf-8")
+    # Looks that mkdocs.yml does not choose.
+    for style in site.glob("assets/stylesheets/classic/*"):
+        style.unlink()
+    (site / "assets/stylesheets/classic").rmdir()
+    (worker,) = site.glob("assets/javascripts/workers/search.*.js")
+    shutil.copyfile(Path(__file__).parent / "search.js", worker)
+    found = site / "search.json"
+    found.write_text(
+        json.dumps(
+            searched(json.loads(found.read_text("utf-8"))),
+            ensure_ascii=False,
+            separators=(",", ":"),
+        ),
+        "utf-8",
+    )
+
+
+def shared(page, site):
+    """The page, with scripts that many pages have in files of their own. They still run where they stand."""
+    up = "../" * len(page.relative_to(site).parent.parts)
+
+    def file(script):
+        name = f"assets/javascripts/{hashlib.sha256(script[1].encode()).hexdigest()[:8]}.js"
+        (site / name).write_text(script[1], "utf-8")
+        return f'<script src="{up}{name}"></script>'
+
+    return INLINE.sub(file, page.read_text("utf-8"))
+
+
+def smaller(page):
+    """The same page with fewer bytes."""
+    parts = VERBATIM.split(page)
+    # Of three parts that `split` makes, the second is verbatim, and the third the name of its tag.
+    plain = [without_spaces(part) for part in parts[::3]]
+    verbatim = [COLOURLESS.sub(r"\1", part) for part in parts[1::3]]
+    return "".join(part for pair in zip(plain, [*verbatim, ""], strict=True) for part in pair)
+
+
+def without_spaces(html):
+    html = BLOCK.sub(r"\1", re.sub(r"\s+", " ", html))
+    return QUOTED.sub(r"\1=\2", ICON.sub(' class="lucide"', html))
+
+
+def searched(index):
+    """What the search looks through: text without tags, and only pages that help to use memdir."""
+    index["items"] = [
+        item
+        for item in index["items"]
+        if not item["location"].startswith(("contributing/", "changelog/"))
+        and not item["location"].endswith("#where-to-go-on")
+    ]
+    for item in index["items"]:
+        item["text"] = " ".join(
+            re.sub(
+                r"</?(?:p|li|ul|ol|pre)\b[^>]*>",
+                " ",
+                re.sub(r"</?(?:code|strong|em|a)\b[^>]*>", "", item["text"]),
+            ).split()
+        )
+    return index
