@@ -133,21 +133,16 @@ def block(page: Path, mark: str, language: str) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize(
-    ("page", "language"),
-    [
-        ("python", "python"),
-        ("typescript", "ts"),
-        ("kotlin", "kotlin"),
-        ("swift", "swift"),
-        ("go", "go"),
-        ("rust", "rust"),
-    ],
-)
-def test_the_program_of_a_start_page_is_the_one_of_readme(page: str, language: str) -> None:
-    start = START / f"{page}.md"
-    assert block(start, "quickstart", language) == block(README, "quickstart", language)
-    assert block(start, "printed", "text") == block(README, "printed", "text")
+@pytest.mark.parametrize(("page", "language"), [("python", "python"), ("typescript", "ts")])
+def test_the_program_of_readme_is_the_one_of_the_start_page(page: str, language: str) -> None:
+    assert block(README, "quickstart", language) == block(
+        START / f"{page}.md", "quickstart", language
+    )
+
+
+@pytest.mark.parametrize("page", ["python", "typescript", "kotlin", "swift", "go", "rust"])
+def test_a_start_page_prints_what_readme_prints(page: str) -> None:
+    assert block(START / f"{page}.md", "printed", "text") == block(README, "printed", "text")
 
 
 def test_the_session_of_the_command_line_prints_what_the_page_says(tmp_path: Path) -> None:
