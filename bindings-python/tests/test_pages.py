@@ -22,6 +22,7 @@ START = cases.PROJECT / "docs" / "start"
 PAGE = cases.PROJECT / "docs" / "stores" / "write-a-store.md"
 SERVERS = cases.PROJECT / "docs" / "guides" / "servers-in-python.md"
 JVM = cases.PROJECT / "docs" / "integrations" / "frameworks-jvm.md"
+PACKAGES = [cases.PROJECT / f"bindings-{name}" / "README.md" for name in ("c", "uniffi")]
 QUOTED = re.compile(r"<!-- from (\S+) -->\n```\w+\n(.*?)\n```", re.DOTALL)
 LINK = re.compile(r"\]\((\.\./[^)#]+)(?:#[^)]*)?\)")
 
@@ -33,7 +34,7 @@ def plain(code: str) -> str:
 
 @pytest.mark.parametrize(
     ("file", "code"),
-    [quoted for page in (PAGE, SERVERS, JVM) for quoted in QUOTED.findall(page.read_text("utf-8"))],
+    [quoted for page in (PAGE, SERVERS, JVM, *PACKAGES) for quoted in QUOTED.findall(page.read_text("utf-8"))],
 )
 def test_what_is_quoted_stands_there(file: str, code: str) -> None:
     text = plain((cases.PROJECT / file).read_text("utf-8"))
@@ -67,6 +68,7 @@ def test_every_language_is_quoted_and_every_file_is_there() -> None:
     "example",
     [
         ("README.md", "quickstart", "printed"),
+        ("bindings-python/README.md", "quickstart", "printed"),
         ("docs/start/python.md", "quickstart", "printed"),
         ("docs/guides/your-own-code.md", "python", "printed"),
         ("docs/guides/your-own-code.md", "python-watch", "watch-printed"),
@@ -131,6 +133,11 @@ def block(page: Path, mark: str, language: str) -> str:
     )
     assert found, (page, mark, language)
     return found[1]
+
+
+@pytest.mark.parametrize("page", PACKAGES)
+def test_the_page_of_a_package_quotes_an_example(page: Path) -> None:
+    assert len(QUOTED.findall(page.read_text("utf-8"))) == 1
 
 
 @pytest.mark.parametrize(("page", "language"), [("python", "python"), ("typescript", "ts")])

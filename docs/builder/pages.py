@@ -14,7 +14,6 @@ ELSEWHERE = {
     "ARCHITECTURE.md": "contributing/architecture.md",
     "SECURITY.md": "contributing/security.md",
     "CHANGELOG.md": "changelog.md",
-    "bindings-node/README.md": "languages/typescript.md",
 }
 # README is the landing page of the code host, as index.md is that of the site.
 README = ("README.md", "index.md")
