@@ -34,7 +34,11 @@ def plain(code: str) -> str:
 
 @pytest.mark.parametrize(
     ("file", "code"),
-    [quoted for page in (PAGE, SERVERS, JVM, *PACKAGES) for quoted in QUOTED.findall(page.read_text("utf-8"))],
+    [
+        quoted
+        for page in (PAGE, SERVERS, JVM, *PACKAGES)
+        for quoted in QUOTED.findall(page.read_text("utf-8"))
+    ],
 )
 def test_what_is_quoted_stands_there(file: str, code: str) -> None:
     text = plain((cases.PROJECT / file).read_text("utf-8"))
