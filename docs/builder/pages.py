@@ -1,4 +1,4 @@
-"""Which pages the site has: those below docs/, some that stand elsewhere in the repository, and one that is made."""
+"""Lists the pages of the site: all below docs/, some from elsewhere in the repository, and one that is generated."""
 
 import re
 from dataclasses import dataclass, field
