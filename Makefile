@@ -764,7 +764,7 @@ release-assemble: $(RELEASE)/ready $(CACHE)/node-tools # target/packages and wha
 	@release/assemble
 
 .PHONY: release-try
-release-try: # installs each package in an empty environment and runs README's example
+release-try: # installs each package in an empty environment and runs the example of its start page
 	@release/try
 
 .PHONY: release-dry-run

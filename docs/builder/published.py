@@ -1,4 +1,4 @@
-"""The site as it is published: it asks no other host for anything, and has few bytes."""
+"""Finishes the built site: it makes no request to another host, and has few bytes."""
 
 import hashlib
 import json
@@ -8,16 +8,16 @@ from pathlib import Path
 
 from builder import styles
 
-# The theme loads some programs from other hosts when a page has what needs them. None of ours has.
+# The theme loads some programs from other hosts, for features that no page of ours uses.
 FOREIGN = re.compile(r"https://(?:unpkg\.com|cdn\.jsdelivr\.net|api\.github\.com)[^\"'`]*")
-# Where spaces count, and what looks like a tag may be none.
+# Elements in which spaces count.
 VERBATIM = re.compile(r"(<(pre|script|style|textarea)\b.*?</\2>)", re.DOTALL)
 # Marks of code whose colour is that of text, or nearly so.
 COLOURLESS = re.compile(r'<span class="(?:w|p|n|o|nx)">([^<]*)</span>')
 INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
-# What site.css says of all icons.
+# The attributes that site.css sets for all icons.
 ICON = re.compile(r' xmlns="http://www.w3.org/2000/svg" fill="none"[^>]* class="lucide [^"]*"')
-# Next to these tags spaces are not seen.
+# Spaces beside these tags are invisible.
 BLOCK = re.compile(
     r"\s*(</?(?:html|head|meta|link|title|body|header|nav|main|footer|article|div|ul|ol|li|p|h\d|table|thead|tbody|tr|th|td)\b[^>]*>)\s*"
 )
@@ -32,7 +32,7 @@ def finish(site):
     for page in site.rglob("*.html"):
         text = page.read_text("utf-8") if page.name == "404.html" else shared(page, site)
         page.write_text(smaller(text), "utf-8")
-    # Looks that mkdocs.yml does not choose.
+    # The theme's other variant.
     for style in site.glob("assets/stylesheets/classic/*"):
         style.unlink()
     (site / "assets/stylesheets/classic").rmdir()

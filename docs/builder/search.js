@@ -1,4 +1,4 @@
-// The search of the site, in the place of the theme's own, which finds only sections that have every word of a question.
+// The search of the site. It replaces the theme's own, which finds only sections that have every word of a question.
 //
 // A section that has more of the words, rarer ones, and has them in its title, comes first (BM25 over fields). It speaks the
 // theme's protocol: a message of type 0 brings the sections, 1 says that they are read, 2 asks, 3 answers.

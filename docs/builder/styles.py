@@ -1,17 +1,17 @@
-"""The theme's rules for what no page has, which are half of them, are left out of its style sheets."""
+"""Removes the theme's rules that no page can use, which are a third of its style sheets."""
 
 import re
 
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|url\((?!["\'])[^)]*\)|[{};]|[^{};"\']+', re.DOTALL)
 CLASS = re.compile(r"\.((?:[\w-]|\\.)+)")
-# Of `:not(.a)` nothing need have the class `a`.
+# `:not(.a)` holds for elements without the class `a`.
 NOT = re.compile(r":not\([^)]*\)")
 COMMA = re.compile(r",(?![^(\[]*[)\]])")
 GROUPS = ("@media", "@supports", "@container", "@layer")
 
 
 def pruned(sheet, words):
-    """`sheet` without the selectors that ask for a class that is none of `words`."""
+    """`sheet` without the selectors that need a class outside of `words`."""
     made = []
     for head, body in rules(sheet):
         if body is None:
@@ -28,7 +28,7 @@ def pruned(sheet, words):
 
 
 def rules(sheet):
-    """What stands before the braces of each rule and within them; a statement has no braces."""
+    """The head and the body of each rule. A statement such as `@charset` has no body."""
     text, head, depth = "", "", 0
     for token in TOKEN.findall(sheet):
         if token == "{":
