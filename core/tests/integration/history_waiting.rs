@@ -14,13 +14,13 @@ use crate::history::{of, remembering};
 /// A store in which the thread `loader` waits when it lists the journal, and the thread `writer` at one step of a deletion.
 struct Held {
     inner: InProcess,
-    /// Where the writer waits.
+    /// The step at which the writer waits.
     step: &'static str,
     loader: Gate,
     writer: Gate,
 }
 
-/// A place where a thread says that it is there, and waits until it may go on. Once the test has let go of its end, it is open.
+/// A point where a thread reports its arrival and waits until it may continue. It is open once the test has dropped its end.
 struct Gate(Mutex<(Sender<()>, Receiver<()>)>);
 
 /// The test's end of a gate.
@@ -81,8 +81,8 @@ impl Layer for Held {
     }
 }
 
-/// What a deletion comes to that is at `step` when another call begins to load the history, and `then` happens. That call goes on
-/// when the deletion has ended.
+/// The result of a deletion that is at `step` when another call begins to load the history. Then `then` runs. The other call
+/// continues after the deletion has ended.
 fn deleted_behind_a_loader(
     step: &'static str,
     then: impl FnOnce(&Cancellation),
@@ -125,7 +125,7 @@ fn a_change_that_is_made_does_not_wait_for_a_call_that_loads_the_history() {
     let versions = of(&memory, "/memories/a");
     assert_eq!(versions.len(), 2, "{versions:?}");
     assert!(!memory.exists("/memories/a").unwrap());
-    // What was noted late is known when the next change is recorded.
+    // A late confirmation is known when the next change is recorded.
     memory.create("/memories/a", "two").unwrap();
     assert_eq!(of(&memory, "/memories/a").len(), 3);
 }
