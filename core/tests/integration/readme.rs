@@ -1,5 +1,6 @@
-//! The examples of pages in Rust are programs in `examples/`, and print what their pages say: README's, which is that of
-//! `docs/start/rust.md`, and those of `docs/guides/your-own-code.md`. README's in Swift is a package that Swift's tests build and run.
+//! The Rust examples of the documentation are programs in `examples/`, and print the output on their pages: the one of the README,
+//! which is also in `docs/start/rust.md`, and those of `docs/guides/your-own-code.md`. The Swift example of the README is a package
+//! that the tests of Swift build and run.
 
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
@@ -35,7 +36,7 @@ fn the_example_in_swift_is_that_of_the_package() {
 
 #[test]
 fn the_examples_print_what_the_pages_say() {
-    // Cargo builds examples beside the tests.
+    // Cargo builds examples next to the tests.
     let tests = std::env::current_exe().unwrap();
     let built = tests.parent().and_then(Path::parent).unwrap().join("examples");
     for (name, page, mark) in [
