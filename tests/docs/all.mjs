@@ -1,4 +1,4 @@
-// The site of the documents in a real browser, as it is published: `make test-docs`. tests/docs/site looks at its files.
+// The documentation site in a real browser, as it is published: `make test-docs`. tests/docs/site checks its files.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { browser, closeBrowser, violations } from '../page/browser.mjs';
 import { PROJECT } from '../page/places.mjs';
 
 const SITE = join(PROJECT, 'target', 'site');
-/** Where it is below its host, as when it is published. */
+/** The path of the site on its host, as when it is published. */
 const BASE = '/memdir/';
 const TYPES = {
   '.css': 'text/css',
@@ -59,7 +59,7 @@ after(async () => {
   server.closeAllConnections();
 });
 
-/** A page of the browser; `findings` are what it asked another host for, what was not there, and what it complained of. */
+/** A page of the browser. `findings` are its requests to other hosts, missing files, and reported errors. */
 async function opened(options) {
   const context = await (await browser()).newContext({ reducedMotion: 'reduce', ...options });
   context.setDefaultTimeout(20_000);
@@ -92,7 +92,8 @@ test('no page is wider than the screen, or asks another host', async () => {
   await context.close();
 });
 
-// To judge a page takes half a second. Of the pages, which have one frame, one in four is judged, and all with more effort.
+// The check of a page takes half a second. All pages have the same frame, so one in four is checked, and all with more
+// effort.
 const JUDGED = PAGES.filter((_, number) => EFFORT > 1 || number % 4 === 0);
 for (const [width, colorScheme] of LOOKS) {
   test(`everybody can use the pages at ${width} pixels, ${colorScheme}`, async () => {
@@ -111,7 +112,7 @@ for (const [width, colorScheme] of LOOKS) {
 
 test('a language that is chosen in one place is chosen in all', async () => {
   const { page, context, findings } = await opened();
-  /** Of each group of tabs, its languages and the one that is shown. */
+  /** For each group of tabs, its languages and the visible one. */
   const groups = () =>
     page.evaluate(() =>
       [...document.querySelectorAll('.tabbed-set')].map((set) => {
@@ -181,7 +182,7 @@ test('the search answers the questions of a newcomer among its first three resul
   assert.deepEqual(missed, []);
   assert.equal(QUESTIONS.length, 30);
 
-  // It brings the reader to the section, with the words marked.
+  // It leads to the section, with the words highlighted.
   await input.fill('what does a 409 mean');
   await results.first().waitFor();
   assert.ok((await results.first().locator('mark').count()) > 0);

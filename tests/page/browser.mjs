@@ -1,4 +1,4 @@
-// A real browser, without its windows, and what judges whether everybody can use a page.
+// A headless real browser, and an accessibility checker for pages.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -12,7 +12,7 @@ const { chromium } = requireTool('playwright-core');
 const AXE = readFileSync(requireTool.resolve('axe-core/axe.min.js'), 'utf8');
 
 let started;
-/** Chromium without its windows, which takes half the time, or the whole of it. */
+/** Headless Chromium, which takes half the time, or complete Chromium. */
 const EXECUTABLE = ['chromium-headless-shell', 'chromium']
   .flatMap((name) => process.env.PATH.split(delimiter).map((directory) => join(directory, name)))
   .find((path) => existsSync(path));
@@ -20,10 +20,10 @@ const EXECUTABLE = ['chromium-headless-shell', 'chromium']
 export function browser(...args) {
   started ??= chromium.launch({
     executablePath: EXECUTABLE,
-    // Chromium's sandbox needs a user that is not root. Tests run as root in containers and under tests/harmless; there the
-    // file system is read-only, and the only pages that are opened are our own.
+    // Chromium's sandbox needs a user other than root. Tests run as root in containers and under tests/harmless. There the
+    // file system is read-only, and only our own pages are opened.
     chromiumSandbox: process.getuid?.() !== 0,
-    // It keeps fonts' caches and reports of crashes in the home directory.
+    // It keeps font caches and crash reports in the home directory.
     env: { ...process.env, HOME: tmpdir() },
     args,
   });
@@ -31,9 +31,10 @@ export function browser(...args) {
 }
 export const closeBrowser = async () => (await started)?.close();
 
-/** What axe calls serious or critical in the page that is open, in a sentence each; `rules` are those it looks at, if not all. */
+/** The serious or critical problems that axe finds in the open page, in a sentence each. `rules` limits the rules that axe
+ * checks. */
 export async function violations(page, rules) {
-  // By the debugger's protocol, which the page's policy does not concern.
+  // With the debugger's protocol, to which the page's policy does not apply.
   await page.evaluate(AXE);
   const found = await page.evaluate((options) => globalThis.axe.run(document, options), {
     resultTypes: ['violations'],
