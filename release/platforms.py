@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PLATFORMS = json.loads((ROOT / "release/platforms.json").read_text("utf-8"))
-# Where `packages` leaves what it builds, and where `assemble` lays what is published.
+# The output of `packages`, and the published files that `assemble` collects.
 PACKAGES = ROOT / "target/packages"
 FILES = ROOT / "target/release-files"
 RELEASE = ROOT / ".cache/release"
@@ -20,14 +20,14 @@ RESULTS = ROOT / "release/results.json"
 
 
 def scripts_of(environment, system=os.name):
-    """Where a virtual environment has its programs."""
+    """The directory of programs in a virtual environment."""
     scheme = "nt" if system == "nt" else "posix_prefix"
     return Path(sysconfig.get_path("scripts", scheme, {"base": str(environment)}))
 
 
 def search_path(system=os.name):
     """The PATH, with our tools before all others."""
-    # On Windows they are in two places: `cargo install` knows only `bin`.
+    # On Windows they are in two directories: `cargo install` uses only `bin`.
     ours = dict.fromkeys([scripts_of(RELEASE, system), RELEASE / "bin"])
     return os.pathsep.join([*map(str, ours), os.environ["PATH"]])
 
@@ -42,7 +42,8 @@ def tool(name):
 
 def script(path):
     """How a script for bash is started. Windows does not start one by itself."""
-    # Git's bash, which runs make's recipes, comes in the PATH before the one that Windows has for its Linux.
+    # The bash of Git, which runs make's recipes, comes in the PATH before the one of Windows' subsystem for
+    # Linux.
     return [tool("bash"), path.as_posix()]
 
 
