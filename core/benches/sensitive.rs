@@ -1,7 +1,7 @@
 //! The cost of the option `sensitive_text`, compared with the same edit without it.
 //!
-//! `cargo bench -p memdir --bench sensitive`. Look at the ratios. For the rules themselves: `cargo bench -p
-//! memdir-sensitive-text`.
+//! `cargo bench -p memdir --bench sensitive`. Look at the ratios. For the rules themselves:
+//! `cargo bench -p memdir-sensitive-text`.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
