@@ -49,7 +49,7 @@ fn delete_of_a_directory_that_holds_what_is_not_ours_changes_nothing() {
         assert!(refusal(memory.delete("/memories/d/of-another")).contains("Permission denied"));
         memory.clear().unwrap_err();
         assert_eq!(on_disk(place), before);
-        // An empty directory can be removed, whoever its owner is.
+        // An empty directory can be removed, regardless of its owner.
         memory.delete("/memories/d/empty-of-another").unwrap();
     });
 }
