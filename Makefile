@@ -61,7 +61,7 @@ demo-node: ## the same in TypeScript, through the real @anthropic-ai/sdk
 	@node examples/node/dist/demo.js
 
 .PHONY: ci
-ci: ## what CI runs: checks, tests, generated files, the demo
+ci: ## everything that CI runs: checks, tests, generated files, the demo
 	@.ci/run
 
 # --- tests ------------------------------------------------------------------------------------
@@ -101,14 +101,14 @@ test-packages-c-and-go:
 	@$(call ready,--keep-going test-wasm test-page test-docs test-mcp test-c test-go)
 
 .PHONY: test-packages
-test-packages: test-node test-wasm test-mcp test-page ## the Node package, and what is tested with it
+test-packages: test-node test-wasm test-mcp test-page ## the Node package, and all tests that use it
 
 # The Rust tests are three chains that run in parallel, because cargo starts one program after the other, and each program ends with tests
 # that wait. The first makes system calls fail. The second has these packages, which enable the union of all features, so nothing is
 # compiled again. The third has everything else.
 USES := memdir-conformance memdir-cli
 .PHONY: test-rust test-rust-core test-rust-faults test-rust-uses
-test-rust: ## the core, its stores, the program, and the conformance cases in Rust (T=quota: the tests with that in their names)
+test-rust: ## the core, its stores, the program, and the conformance cases in Rust (T=quota: only tests with quota in their names)
 	@$(call need,cargo,Rust)
 	@$(call ready,servers $(CACHE)/postgres $(CACHE)/pgbouncer $(CACHE)/strace rust-built)
 ifdef T
@@ -134,7 +134,7 @@ test-rust-uses:
 	@tests/step 'Rust: examples in the documentation' tests/harmless cargo test $(RUST) --doc --quiet
 
 .PHONY: test-python
-test-python: ## the Python package as it is installed (T=NAME: only such tests)
+test-python: ## the installed Python package (T=NAME: only such tests)
 	@$(call need,$(PYTHON),Python)
 	@$(call ready,servers $(CACHE)/python-tools $(CACHE)/python-installed $(CACHE)/python-oldest-installed $(CACHE)/postgres $(CACHE)/redis)
 ifdef T
@@ -159,7 +159,7 @@ test-frameworks: ## the Python package in agent frameworks (long)
 	@$(PYTHON) tests/frameworks/table --take python
 
 .PHONY: test-node-frameworks
-test-node-frameworks: ## the Node package in agent frameworks; test-node runs the same tests, and this takes what they found
+test-node-frameworks: ## the Node package in agent frameworks; test-node runs the same tests, and this records their results
 	@$(call need,node,Node)
 	@$(call need,$(PYTHON),the stand-in of the API)
 	@$(call ready,$(CACHE)/node-tests)
@@ -169,7 +169,7 @@ test-node-frameworks: ## the Node package in agent frameworks; test-node runs th
 	@$(PYTHON) ../tests/frameworks/table --take typescript
 
 .PHONY: test-release
-test-release: ## the programs that make a release
+test-release: ## the release programs
 	@$(call need,$(PYTHON),Python)
 	@$(call ready,$(CACHE)/python-tools)
 	@tests/step 'release: tests' $(BIN)/python -m pytest --quiet -p no:cacheprovider release
@@ -207,7 +207,7 @@ test-page: ## the page of memdir serve, in a real browser (T=NAME: only such tes
 	@tests/step 'page: tests' tests/harmless node --test --test-timeout=900000 $(if $(T),--test-name-pattern='$(T)') tests/page/all.mjs
 
 .PHONY: bench-page
-bench-page: ## how long the page takes, on 10,000 files and 1,000 versions
+bench-page: ## the time of the page with 10,000 files and 1,000 versions
 	@$(call need,node,Node)
 	@$(call ready,$(CACHE)/chromium $(CACHE)/page/installed)
 	@[ -e $(CACHE)/chromium ] || exit 0
@@ -215,20 +215,20 @@ bench-page: ## how long the page takes, on 10,000 files and 1,000 versions
 	@node tests/page/bench.mjs
 
 .PHONY: pictures
-pictures: ## the pictures of the page that the documents show
+pictures: ## the pictures of the page for the documentation
 	@$(call need,node,Node)
 	@$(call ready,$(CACHE)/chromium $(CACHE)/page/installed)
 	@[ -e $(CACHE)/chromium ] || exit 0
 	@node tests/page/pictures.mjs
 
 .PHONY: docs
-docs: ## the site of the documents, in target/site
+docs: ## the documentation site, in target/site
 	@$(call need,$(PYTHON),the site of the documents)
 	@$(call ready,$(CACHE)/docs/ready)
 	@tests/step 'documents: site' docs/build
 
 .PHONY: test-docs
-test-docs: ## the site of the documents, in a real browser (T=NAME: only such tests)
+test-docs: ## the documentation site, in a real browser (T=NAME: only such tests)
 	@$(call need,node,Node)
 	@$(call need,$(PYTHON),the site of the documents)
 	@$(call ready,docs)
@@ -251,7 +251,7 @@ test-kotlin: ## the Kotlin package
 	@bindings-uniffi/kotlin/test
 
 .PHONY: test-devices
-test-devices: ## the library for Kotlin and Swift as apps get it: its size, the jar's tests, the packages for devices (long)
+test-devices: ## the library for Kotlin and Swift in apps: its size, the jar's tests, the packages for devices (long)
 	@$(call need,mvn,Kotlin)
 	@bindings-uniffi/kotlin/test --released
 	@# What can be checked of the packages for devices without their toolchains.
@@ -297,7 +297,7 @@ RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-history ru
 ON_POSTGRES := $(if $(shell command -v cargo),rust-postgres)
 
 .PHONY: test-counts
-test-counts: ## every conformance runner ran every case
+test-counts: ## check that every conformance runner ran every case
 	@swift=
 	@# If Swift's tests were left out (CI does not allow that), their counts are not compared.
 	@if [ "$${CI:-}" = true ] || compgen -G '$(CONFORMANCE)/swift-*' > /dev/null; then
@@ -312,7 +312,7 @@ EFFORT ?= 20
 SEED := $(or $(SEED),$(shell echo $$((RANDOM * 32768 + RANDOM))))
 
 .PHONY: soak
-soak: servers $(CACHE)/postgres $(CACHE)/pgbouncer $(CACHE)/strace rust-built ## the tests with more of everything, from a fresh seed, on the disk (EFFORT=20 SEED=7)
+soak: servers $(CACHE)/postgres $(CACHE)/pgbouncer $(CACHE)/strace rust-built ## longer tests from a fresh seed, on the disk (EFFORT=20 SEED=7)
 	@$(call need,cargo,Rust)
 	@export MEMDIR_EFFORT=$(EFFORT) MEMDIR_SEED=$(SEED) MEMDIR_TEST_ON_DISK=1
 	@echo "==> MEMDIR_EFFORT=$$MEMDIR_EFFORT MEMDIR_SEED=$$MEMDIR_SEED"
@@ -322,13 +322,13 @@ soak: servers $(CACHE)/postgres $(CACHE)/pgbouncer $(CACHE)/strace rust-built ##
 	@exit $$status
 
 .PHONY: faults
-faults: $(CACHE)/strace ## every system call of every command fails with every likely error, and a process is killed before each
+faults: $(CACHE)/strace ## make every system call of every command fail with every likely error, and kill a process before each
 	@$(call need,cargo,Rust)
 	@$(call ready,rust-built)
 	@MEMDIR_EFFORT=9 tests/harmless cargo test $(RUST) --test faults_system_calls --quiet
 
 .PHONY: cancellations
-cancellations: servers rust-built $(CACHE)/python-tools $(CACHE)/python-installed $(CACHE)/node-tests ## at least 10,000 calls in each language that are cancelled at random moments (long; SEED=7)
+cancellations: servers rust-built $(CACHE)/python-tools $(CACHE)/python-installed $(CACHE)/node-tests ## cancel at least 10,000 calls in each language at random moments (long; SEED=7)
 	@export MEMDIR_SEED=$(SEED) MEMDIR_EFFORT=20
 	@echo "==> MEMDIR_SEED=$$MEMDIR_SEED"
 	@tests/harmless $(BIN)/python -m pytest --quiet -p no:cacheprovider bindings-python/tests/test_cancelled_at_random.py
@@ -366,7 +366,7 @@ sanitize: ## tests under AddressSanitizer and ThreadSanitizer (needs a nightly R
 # --- set-up -----------------------------------------------------------------------------------
 
 .PHONY: servers server-s3 server-azure
-servers: server-s3 server-azure # what stores are tested against
+servers: server-s3 server-azure # the servers for the tests of stores
 
 server-s3:
 	@$(call need,go,the S3 server)
@@ -668,14 +668,14 @@ lint-workflows:
 	@$(PYTHON) tests/workflows
 
 .PHONY: generate
-generate: generate-options generate-cli generate-results generate-python generate-node generate-uniffi generate-c ## make again what is generated and committed
+generate: generate-options generate-cli generate-results generate-python generate-node generate-uniffi generate-c ## regenerate all committed generated files
 
 .PHONY: generate-check
-generate-check: generate ## that what is generated is what is committed
+generate-check: generate ## check that the committed generated files are current
 	@git diff --exit-code
 
 .PHONY: generate-options
-generate-options: # what is made from the tables of the options and of the operations
+generate-options: # the files made from the tables of options and operations
 	@$(call need,$(PYTHON),Python)
 	@$(PYTHON) core/generate-options
 	@$(PYTHON) core/generate-operations
@@ -683,7 +683,7 @@ generate-options: # what is made from the tables of the options and of the opera
 	@$(PYTHON) tests/frameworks/table
 
 .PHONY: generate-cli
-generate-cli: # the pages of man and the completions of shells, which the packages carry
+generate-cli: # the man pages and shell completions in the packages
 	@$(call need,cargo,Rust)
 	@MEMDIR_GENERATE=1 cargo test $(RUST) --lib --quiet cli::pages > /dev/null
 
@@ -695,7 +695,7 @@ generate-results: # the types of results and events in each language
 	@cargo fmt --package memdir-uniffi
 
 .PHONY: generate-node
-generate-node: # the types of the native half
+generate-node: # the types of the native library
 	@$(call need,node,Node)
 	@$(call ready,$(CACHE)/node-tools)
 	@cd bindings-node && npm run --silent build:native:shared
@@ -719,7 +719,7 @@ generate-python: generate-options # the stubs, with the docstrings
 	@$(PYTHON) core/generate-options
 
 .PHONY: wheel
-wheel: $(CACHE)/python ## the Python package as it is released and as pip builds it, in target/wheels
+wheel: $(CACHE)/python ## the Python package, as released and as built by pip, in target/wheels
 	@rm -rf target/wheels
 	@$(BIN)/maturin build --quiet --release --manifest-path bindings-python/Cargo.toml --out target/wheels
 
@@ -742,15 +742,15 @@ $(RELEASE)/ready: release/requirements.txt bindings-python/requirements-dev.txt
 	touch $@
 
 .PHONY: notices
-notices: $(RELEASE)/ready # the licences of what is compiled in, which the source of the wheel holds; after Cargo.lock changes
+notices: $(RELEASE)/ready # the licences of compiled-in crates, for the source of the wheel; run it after Cargo.lock changes
 	@$(PYTHON) release/packages --notices
 
 .PHONY: packages
-packages: $(RELEASE)/ready ## what is released, in target/packages (PLATFORMS='linux-arm64 …'; without: for this machine)
+packages: $(RELEASE)/ready ## the packages of a release, in target/packages (PLATFORMS='linux-arm64 …', by default this machine)
 	@$(PYTHON) release/packages $(PLATFORMS)
 
 .PHONY: release-assemble
-release-assemble: $(RELEASE)/ready $(CACHE)/node-tools # target/packages and what is the same for all, in target/release-files
+release-assemble: $(RELEASE)/ready $(CACHE)/node-tools # target/packages and the common files, in target/release-files
 	@release/assemble
 
 .PHONY: release-try
@@ -758,14 +758,14 @@ release-try: # installs each package in an empty environment and runs README's e
 	@release/try
 
 .PHONY: release-dry-run
-release-dry-run: ## a whole release but for publishing it: built, assembled, installed and tried
+release-dry-run: ## a whole release without publishing: build, assemble, install and try it
 	@rm -rf target/packages
 	@$(MAKE) --no-print-directory packages
 	@$(MAKE) --no-print-directory release-assemble
 	@$(MAKE) --no-print-directory release-try
 
 .PHONY: release-check
-release-check: # whether TAG may be released
+release-check: # check whether TAG may be released
 	@release/check $(TAG)
 
 # The workflow "release" runs these, and the registries trust it; see there.

@@ -1,4 +1,4 @@
-"""What is built for which platform, and what came of it: shared by the programs in this directory."""
+"""The platforms, their packages and the results: shared by the programs in this directory."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def search_path(system=os.name):
 
 
 def tool(name):
-    """The path of a program, with the ending that programs have on this system."""
+    """The path of a program, with the extension of programs on this system."""
     found = shutil.which(name, path=search_path())
     if not found:
         raise SystemExit(f"release: {name} was not found; `make packages` installs the tools")
@@ -41,7 +41,7 @@ def tool(name):
 
 
 def script(path):
-    """How a script for bash is started. Windows does not start one by itself."""
+    """The command that starts a bash script. Windows cannot start one directly."""
     # The bash of Git, which runs make's recipes, comes in the PATH before the one of Windows' subsystem for
     # Linux.
     return [tool("bash"), path.as_posix()]
@@ -67,7 +67,7 @@ def this_machine():
 
 
 def note(platform, what, result):
-    """Notes that something was done today; the table in docs/reference/platforms.md is made from that."""
+    """Records that something was done today, for the table in docs/reference/platforms.md."""
     results = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
     results.setdefault(platform, {})[what] = {"on": date.today().isoformat()} | result
     ordered = {name: results[name] for name in PLATFORMS if name in results}

@@ -69,7 +69,7 @@ class RedisStore(Store):
         """Closes the connections."""
         self._redis.close()
 
-    # --- reading: all that belongs together is asked in one transaction, and is of one moment ---
+    # --- reading: values that belong together are read in one transaction -----------------------
 
     def read(self, path: str) -> bytes:
         content = self._field(path, "content")
@@ -199,7 +199,7 @@ class RedisStore(Store):
 
         self._redis.transaction(change)
 
-    # --- keys and what is behind them -----------------------------------------------------------
+    # --- keys and their values ------------------------------------------------------------------
 
     def _file(self, path: str) -> str:
         return f"{self._namespace}:file:{path}"

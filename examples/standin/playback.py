@@ -83,7 +83,7 @@ class Playback:
             self._session, self._turn = self._session + 1, 0
         return message
 
-    # --- what is judged -----------------------------------------------------------------------
+    # --- checks of requests -------------------------------------------------------------------
 
     def _check_settings(self, headers: Mapping[str, str], body: dict[str, Any]) -> None:
         if body.get("stream", False) is not False:
@@ -163,7 +163,7 @@ class Playback:
             history.append({"role": "user", "calls": turn.calls, "ids": ids})
         return history
 
-    # --- what is sent -------------------------------------------------------------------------
+    # --- the messages sent --------------------------------------------------------------------
 
     def _message(self, turn: Turn, model: str) -> dict[str, Any]:
         return {

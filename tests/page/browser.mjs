@@ -31,8 +31,7 @@ export function browser(...args) {
 }
 export const closeBrowser = async () => (await started)?.close();
 
-/** The serious or critical problems that axe finds in the open page, in a sentence each. `rules` limits the rules that axe
- * checks. */
+/** The serious or critical problems that axe finds in the open page. `rules` limits the rules to check. */
 export async function violations(page, rules) {
   // With the debugger's protocol, to which the page's policy does not apply.
   await page.evaluate(AXE);

@@ -77,8 +77,7 @@ export async function serve(args, program = PROGRAM, port = 0) {
   throw new Error(`memdir serve has ended:\n${said}`);
 }
 
-/** Records every effect that a hostile text could have in a page. It runs before the page's own
- * script. */
+/** Records every effect of hostile texts in a page. It runs before the page's own script. */
 function watchPage() {
   const found = (what) => console.error(`watched: ${what}`);
   for (const name of ['alert', 'confirm', 'prompt', 'print']) {
