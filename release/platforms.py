@@ -42,8 +42,7 @@ def tool(name):
 
 def script(path):
     """The command that starts a bash script. Windows cannot start one directly."""
-    # The bash of Git, which runs make's recipes, comes in the PATH before the one of Windows' subsystem for
-    # Linux.
+    # The bash of Git, which runs make's recipes, comes in the PATH before the one of Windows' subsystem for Linux.
     return [tool("bash"), path.as_posix()]
 
 

@@ -1,8 +1,7 @@
 //! The cost of the commands on the local directory, compared with the system calls that they need.
 //!
 //! `cargo bench -p memdir`. The numbers are medians of one run on one machine, so look at the ratio.
-//! The directory is on tmpfs if there is one, because the flushes of a disk would hide everything
-//! else.
+//! The directory is on tmpfs if there is one, because the flushes of a disk would hide everything else.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

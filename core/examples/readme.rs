@@ -1,5 +1,4 @@
-//! The example of `README.md`. `core/tests/integration/readme.rs` checks that both are the same, and checks
-//! the output.
+//! The example of `README.md`. `core/tests/integration/readme.rs` checks that both are the same, and checks the output.
 #![expect(clippy::print_stdout, reason = "it shows the replies")]
 
 use memdir::{Memory, MemoryOptions};

@@ -155,8 +155,7 @@ mod linux {
         files
     }
 
-    /// System calls on these paths, which do not exist, mark the beginning and the end of the
-    /// command.
+    /// System calls on these paths, which do not exist, mark the beginning and the end of the command.
     const BEGIN: &str = "/memdir-faults-begin";
     const END: &str = "/memdir-faults-end";
     /// Calls that cannot fail without ending the process.
@@ -200,8 +199,7 @@ mod linux {
             }
         }
 
-        /// Every file with its content. For a local directory also every directory, without temporary
-        /// files.
+        /// Every file with its content. For a local directory also every directory, without temporary files.
         fn tree(self, base: &Path) -> Tree {
             if self != Self::Sqlite {
                 let root = base.join("memories");
@@ -444,8 +442,7 @@ mod linux {
                         let (answer, _) = run(kind, &base, input, Some(&fault));
                         let now = kind.tree(&base);
                         let found = finding(answer.as_ref(), &now, &before, &after);
-                        // After a failed flush every other call still works, so the command itself cleans
-                        // up.
+                        // After a failed flush every other call still works, so the command itself cleans up.
                         let at_once = on_disk(&base)
                             .into_iter()
                             .find(|path| is_flush && path.contains(".memdir-"))

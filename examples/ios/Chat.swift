@@ -49,8 +49,7 @@ actor Chat {
         }
     }
 
-    /// Executes one tool use: the input is passed on unchanged, and so are the resulting text and
-    /// flag.
+    /// Executes one tool use: the input is passed on unchanged, and so are the resulting text and flag.
     private func result(of use: [String: Any]) async throws -> [String: Any] {
         let input = try JSONSerialization.data(withJSONObject: use["input"] ?? [:], options: [.fragmentsAllowed])
         let reply = await memory.execute(json: String(decoding: input, as: UTF8.self))

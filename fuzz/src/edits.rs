@@ -1,5 +1,4 @@
-//! Text editing: `insert`, `str_replace` and `view` on a file, compared with a model that is a list of
-//! lines.
+//! Text editing: `insert`, `str_replace` and `view` on a file, compared with a model that is a list of lines.
 
 use memdir::{Error, Memory, MemoryOptions, MemoryPath};
 

@@ -1,5 +1,4 @@
-//! Paths: parsing compared with a second, naive implementation of the rules, and the guarantees of a
-//! canonical path.
+//! Paths: parsing compared with a second, naive implementation of the rules, and the guarantees of a canonical path.
 
 use memdir::MemoryPath;
 use memdir::path::{MAX_LEVELS, MAX_NAME_BYTES, MAX_PATH_BYTES, PathError};

@@ -1,5 +1,4 @@
-// The time for a page of `memdir serve`: `make bench-page`. It is a measurement and not a test: nothing
-// fails.
+// The time for a page of `memdir serve`: `make bench-page`. It is a measurement and not a test: nothing fails.
 //
 // The memory has 10,000 files, a history of 1,000 versions, and a directory of 10,000 entries. Each page is fetched like a
 // browser's request, and then opened in a browser. In the same run a Node server sends the same bytes from memory, and the

@@ -1,5 +1,4 @@
-// Many tabs share one connection, including tabs of different memories: a browser opens at most six to a
-// server.
+// Many tabs share one connection, including tabs of different memories: a browser opens at most six to a server.
 
 import assert from 'node:assert/strict';
 

@@ -50,8 +50,7 @@ impl From<Form> for Text {
     }
 }
 
-/// For `deserialize_with`: deserializes any type, after replacing every description of a text with the
-/// text.
+/// For `deserialize_with`: deserializes any type, after replacing every description of a text with the text.
 ///
 /// # Errors
 /// An object that starts with `$` and is not a valid description, or a value that is not a `T`.

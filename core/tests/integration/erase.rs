@@ -418,8 +418,7 @@ mod on_disk {
                             b"not memdir's",
                             "{what}"
                         );
-                        // A second call changes nothing. After the obstacle is removed, the rest is
-                        // erased.
+                        // A second call changes nothing. After the obstacle is removed, the rest is erased.
                         memory.erase(false).unwrap_err();
                         remove(&at);
                         memory.erase(false).unwrap();

@@ -70,7 +70,7 @@ impl Layers {
 
     fn commands(self) -> Vec<&'static str> {
         match self {
-            // Changes within one store behave the same as without the other store.
+            // Changes within one store behave as without the other store.
             Self::MountedEncrypted => COMMANDS_OF_MOUNTS.to_vec(),
             Self::Mounted => [COMMANDS, COMMANDS_OF_MOUNTS].concat(),
             _ => COMMANDS.to_vec(),
@@ -334,8 +334,7 @@ fn limits_are_exact_again_after_every_fault() {
                 let memory = Memory::with_store(Arc::clone(&store) as _, Layers::Limited.options());
                 let _ = memory.execute(command);
                 let met = store.operations() > number;
-                // Fills the memory, once with a memory that knows what failed, and once with one that
-                // measures.
+                // Fills the memory, once with a memory that knows what failed, and once with one that measures.
                 let full = |memory: &Memory, kind: &str| {
                     (0..20).any(|file| {
                         let path = format!("/memories/{kind}-{file}");

@@ -129,8 +129,7 @@ fn what_was_viewed_by_one_spelling_was_viewed_by_all() {
         }
         memory.view(other, None).unwrap();
         memory.insert(PLACE, 0, "four").unwrap();
-        // Also when the directory is moved by its other spelling and only the case of its own name
-        // changes.
+        // Also when the directory is moved by its other spelling and only the case of its own name changes.
         let directory = at(other).parent().unwrap();
         memory.rename(directory.as_str(), "/memories/moved").unwrap();
         memory.insert("/memories/MOVED/notes.md", 0, "five").unwrap();

@@ -1,5 +1,4 @@
-//! The API for front ends: a planned import, the records of a history, prefixes of ids. The program `memdir` is
-//! one.
+//! The API for front ends: a planned import, the records of a history, prefixes of ids. The program `memdir` is one.
 
 use std::sync::Arc;
 

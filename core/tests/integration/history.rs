@@ -144,8 +144,7 @@ fn nobody_sees_the_journal_and_nobody_reaches_it(store: Arc<dyn Store>) {
         for path in [&path, &below] {
             assert!(matches!(memory.store().read(path), Err(StoreError::NotFound)));
             assert!(matches!(memory.store().list(path), Err(StoreError::NotFound)));
-            // A local directory and a database keep their history outside the files, so there is nothing
-            // to hide.
+            // A local directory and a database keep their history outside the files, so there is nothing to hide.
             match memory.store().write(path, b"", OnExisting::Overwrite) {
                 Err(StoreError::PermissionDenied) => {}
                 written => {

@@ -66,8 +66,7 @@ fn each_line_is_of_the_version_that_brought_it(store: Arc<dyn Store>) {
     ben.rename("/memories/d", "/memories/e").unwrap();
     let path = "/memories/e/tea.md";
     assert_eq!(told(&memory, path), ["Ann: - green", "Ben: - white", "Carl: - blue"]);
-    // The whole content is replaced by one that keeps some of the lines, one of them at another
-    // position.
+    // The whole content is replaced by one that keeps some of the lines, one of them at another position.
     ben.write(path, "- white\n- red\n- green\n- blue\n", None).unwrap();
     let told_now = told(&memory, path);
     assert_eq!(told_now.len(), 4);

@@ -68,8 +68,7 @@ fn check(place: &Path) {
     assert!(status.success());
     let trace = std::fs::read_to_string(&log).unwrap();
     let calls: Vec<Call> = trace.lines().filter_map(call).collect();
-    // For each change: its record, a flush, the change itself, and the note that it was made, which needs no
-    // flush.
+    // For each change: its record, a flush, the change itself, and the note that it was made, which needs no flush.
     let (mut changes, mut is_flushed, mut is_note) = (0, true, false);
     for call in &calls {
         match call {

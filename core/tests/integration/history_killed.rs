@@ -20,8 +20,7 @@ enum End {
     Made,
     /// It is killed after it has written its record and before it makes the change.
     NotMade,
-    /// It is killed after it finds that another process was faster, and before it withdraws its
-    /// record.
+    /// It is killed after it finds that another process was faster, and before it withdraws its record.
     TooLate,
 }
 

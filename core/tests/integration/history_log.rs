@@ -39,8 +39,7 @@ fn problems(memory: &Memory) -> Vec<String> {
     problems
 }
 
-/// Checks that every version with a known content can be read, and that the current one matches the
-/// file.
+/// Checks that every version with a known content can be read, and that the current one matches the file.
 fn check(memory: &Memory) {
     for version in all(memory) {
         if version.size.is_some() {
@@ -468,8 +467,7 @@ fn a_log_of_the_older_form_is_read_and_then_converted() {
         assert_eq!(ids(&now[1..]), ids(&before));
         check(memory);
     }
-    // An older version of memdir cannot open it for appending, and nothing of the conversion is
-    // left.
+    // An older version of memdir cannot open it for appending, and nothing of the conversion is left.
     assert!(place.path().join("history/log").is_dir());
     let left = fs::read_dir(place.path().join("history")).unwrap();
     let mut left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();

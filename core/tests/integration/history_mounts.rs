@@ -152,8 +152,7 @@ fn what_a_condition_moves_into_another_store_is_in_both_histories() {
     assert!(store.delete_if(&to, &mut |content| content == b"one").unwrap());
     for tree in [tree, scene.tree()] {
         let mut all = done(&tree);
-        // The copy is at its path before the original is removed, and each history has its own
-        // clock.
+        // The copy is at its path before the original is removed, and each history has its own clock.
         all.sort();
         assert_eq!(
             all,

@@ -66,8 +66,7 @@ fn refused(
     assert_eq!((tree(memory), versions(memory)), before);
 }
 
-/// Checks that neither a restore of the version nor an undo of its change, or of all changes since,
-/// succeeds.
+/// Checks that neither a restore of the version nor an undo of its change, or of all changes since, succeeds.
 fn nothing_brings_back(memory: &Memory, version: &Version, in_the_way: &[&str]) {
     for id in [version.id, version.change] {
         for overwrite in [false, true] {
@@ -269,8 +268,7 @@ fn files_of_one_change_that_are_in_each_others_way_are_not_brought_back(store: A
     memory.delete("/memories/a").unwrap();
     memory.create("/memories/b", "two").unwrap();
     memory.create("/memories/a", "second").unwrap();
-    // It deletes `b` and creates `b/c.txt`. Of two files at `a` it deletes one and creates the
-    // other.
+    // It deletes `b` and creates `b/c.txt`. Of two files at `a` it deletes one and creates the other.
     let change = memory.undo_since(before, None, UndoOptions::default()).unwrap().change.unwrap();
     memory.delete("/memories/b").unwrap();
     memory.delete("/memories/a").unwrap();

@@ -58,8 +58,7 @@ fn chains(memory: &Memory) -> BTreeMap<String, Vec<Version>> {
     chains
 }
 
-/// Reads every version, in order. Each adds one line to the one before, and the last one matches
-/// the file.
+/// Reads every version, in order. Each adds one line to the one before, and the last one matches the file.
 fn replay(memory: &Memory, path: &str, versions: &[Version]) {
     let mut before = String::new();
     for (number, version) in versions.iter().enumerate() {

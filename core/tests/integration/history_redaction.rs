@@ -21,8 +21,7 @@ fn options() -> MemoryOptions {
     options
 }
 
-/// Creates a file whose first versions have the secret, and another one that had it and was
-/// deleted.
+/// Creates a file whose first versions have the secret, and another one that had it and was deleted.
 fn leave_a_secret(memory: &Memory) {
     memory.create("/memories/a.md", &format!("one\n{SECRET}\ntwo\n")).unwrap();
     memory.insert("/memories/a.md", 0, "zero\n").unwrap();
@@ -45,8 +44,7 @@ fn told(memory: &Memory) -> Vec<(Version, Result<Vec<u8>, String>)> {
     versions(memory).into_iter().map(told).collect()
 }
 
-/// Checks the statements that rewrite the history of a database, each of which the database refuses
-/// once.
+/// Checks the statements that rewrite the history of a database, each of which the database refuses once.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 fn is_all_or_nothing(address: &str, records: usize, refuse: &dyn Fn(usize), mend: &dyn Fn()) {
     let open = || Memory::open(address, options()).unwrap();
@@ -214,8 +212,7 @@ fn encrypted_mounts(
     wrap: &dyn Fn(Arc<dyn Store>) -> Arc<dyn Store>,
 ) -> Arc<dyn Store> {
     let key = memdir::EncryptionKey::from_bytes([7; 32]);
-    // A store with entries, such as a mount point, cannot be encrypted later, so the store at the root comes
-    // first.
+    // A store with entries, such as a mount point, cannot be encrypted later, so the store at the root comes first.
     drop(memdir::store::Encrypted::open(Arc::clone(&stores[0]), &key, false).unwrap());
     Arc::new(memdir::store::Encrypted::open(mounts(stores, wrap), &key, false).unwrap())
 }
@@ -265,8 +262,7 @@ fn is_whole(
     }
 }
 
-/// The hidden files of a store that contain a part of the secret, or the SHA-256 of a content with the
-/// secret.
+/// The hidden files of a store that contain a part of the secret, or the SHA-256 of a content with the secret.
 fn hidden_remains(store: &dyn Store, digests: &[String]) -> Vec<String> {
     let mut paths = Vec::new();
     walk_files(store, &mut |entry| paths.push(entry.path)).unwrap();

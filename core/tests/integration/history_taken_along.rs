@@ -71,8 +71,7 @@ fn agrees(memory: &Memory) {
     }
 }
 
-/// `change` changes the directory `/memories/d`, and `meanwhile` runs just before the store executes
-/// it.
+/// `change` changes the directory `/memories/d`, and `meanwhile` runs just before the store executes it.
 fn interrupted(
     store: &Arc<dyn Store>,
     meanwhile: impl Fn(&Memory) + Send + Sync + 'static,
@@ -273,8 +272,7 @@ fn an_edit_goes_with_the_directory_of_its_file() {
         let gone = &versions(&memory, Some("/memories/d/old.md"))[0];
         assert_eq!(gone.operation.as_str(), "deleted");
         memory.undo(gone.change, UndoOptions::default()).unwrap();
-        // A database has the edit before the deletion, whose record was made from the content
-        // before it.
+        // A database has the edit before the deletion, whose record was made from the content before it.
         if memory.store().notes().is_none() {
             assert_eq!(memory.read("/memories/d/old.md").unwrap(), "edited\nold\n");
         }

@@ -1,5 +1,4 @@
-//! The data of a hook's call: the actor, and the text as it will be stored. Also the calls that hooks do not
-//! see.
+//! The data of a hook's call: the actor, and the text as it will be stored. Also the calls that hooks do not see.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::collections::HashSet;

@@ -183,8 +183,7 @@ fn what_is_as_it_was_shown_is_carried_out(store: Arc<dyn Store>) {
         for input in &inputs {
             let reply = if pinned {
                 let looks = |_: &dyn Store| {
-                    // The hook views the file that it decides about, which is recorded as an
-                    // access.
+                    // The hook views the file that it decides about, which is recorded as an access.
                     let _ = memory.view("/memories/d/a", None);
                 };
                 let (reply, outcome) = approved(&memory, input, HookDecision::Allow, &looks);

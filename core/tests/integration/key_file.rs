@@ -40,8 +40,7 @@ fn threads_that_make_the_first_call_at_once_get_one_key() {
     assert_eq!(on_disk(place.path()).len(), ROUNDS, "something is left over");
 }
 
-/// Not a real test: the work of the processes that the next test starts. They synchronize at each
-/// round.
+/// Not a real test: the work of the processes that the next test starts. They synchronize at each round.
 #[test]
 fn worker() {
     let Some(job) = Job::of_this_process() else { return };

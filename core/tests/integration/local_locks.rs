@@ -126,8 +126,7 @@ fn a_writer_that_stands_still_stops_nobody() {
     writer.wait().unwrap();
 }
 
-/// A child that was forked in the middle of a write, and whose parent was killed there, blocks no
-/// writer.
+/// A child that was forked in the middle of a write, and whose parent was killed there, blocks no writer.
 #[test]
 fn an_orphan_of_a_killed_writer_keeps_no_lock() {
     const ME: &str = here!("an_orphan_of_a_killed_writer_keeps_no_lock");

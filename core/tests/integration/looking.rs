@@ -81,8 +81,7 @@ impl Layer for Listed {
     }
 }
 
-/// A watch lists a store with a revision only when the revision has changed, whichever process
-/// changed it.
+/// A watch lists a store with a revision only when the revision has changed, whichever process changed it.
 fn is_listed_only_when_it_has_changed(open: impl Fn() -> Arc<dyn Store>) {
     let listed = Arc::new(Listed(open(), AtomicUsize::new(0)));
     let memory = Memory::with_store(listed.clone(), MemoryOptions::default());

@@ -325,8 +325,7 @@ fn a_directory_of_which_a_part_cannot_be_deleted_is_moved_whole_or_stays_whole()
     });
 }
 
-/// Trees in which two mounts lead to one directory. The last string is the second path to the content of
-/// `/memories`.
+/// Trees in which two mounts lead to one directory. The last string is the second path to the content of `/memories`.
 fn seen_twice(place: &Path) -> Vec<(&'static str, Mounts, &'static str)> {
     let open = |path: &str| -> Arc<dyn Store> {
         let path = place.join(path);

@@ -13,8 +13,7 @@ use crate::common::store_helpers::{appending, at, open_memory, race};
 use memdir::store::{EntryKind, Node, ObjectStorage};
 use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
-/// Runs `each` on several threads at once, and counts how many times it is true. The other tests
-/// depend on this.
+/// Runs `each` on several threads at once, and counts how many times it is true. The other tests depend on this.
 fn the_server_checks_conditions_and_writes_as_one(cloud: &'static Cloud) {
     let put = |key: &str, header: &str, value: &str, body: &str| {
         cloud.put(key, &[(header, value)], body.as_bytes())

@@ -155,8 +155,7 @@ fn a_fault_that_passes_makes_no_version_too_many(cloud: &'static Cloud) {
     });
 }
 
-/// The server is gone from some request on: the command returns an error, and a later one works
-/// again.
+/// The server is gone from some request on: the command returns an error, and a later one works again.
 fn a_server_that_goes_away_is_an_error_and_comes_back(cloud: &'static Cloud) {
     let (prefix, store) = prepared(cloud);
     let before = tree(&store);
@@ -287,8 +286,7 @@ fn until_its_end(
 }
 
 /// The client ends at each request of the rename of a directory, before or after the server
-/// executes it. Every file is at one of the two paths at least, and a retry of the rename completes
-/// it.
+/// executes it. Every file is at one of the two paths at least, and a retry of the rename completes it.
 fn a_directory_rename_that_breaks_off_is_finished_by_the_same_rename(cloud: &'static Cloud) {
     let rename: fn(&dyn Store) -> _ = |s| s.rename(&at("/memories/dir"), &at("/memories/to/dir"));
     let whole = prefix();

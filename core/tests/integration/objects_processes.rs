@@ -1,5 +1,4 @@
-//! One bucket or container and several processes: that edit one file, create one path, are killed, or are
-//! forked.
+//! One bucket or container and several processes: that edit one file, create one path, are killed, or are forked.
 #![cfg(all(unix, feature = "object-storage"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -54,8 +53,7 @@ fn a_kill_at_any_moment_loses_nothing_acknowledged(cloud: &'static Cloud) {
     let (memory, rounds) = (open_memory(&address), times(5));
     let lived = workers::kill_at_any_moment(WORKER, &address, &memory, rounds, |names| {
         for me in names {
-            // Its directory is at one of its two paths, at both, or gone. The rename can be
-            // completed.
+            // Its directory is at one of its two paths, at both, or gone. The rename can be completed.
             let [old, new] = directories(me);
             let _ = memory.rename(&old, &new);
             for path in [&old, &new] {
@@ -115,8 +113,7 @@ fn a_wrong_key_is_told(cloud: &'static Cloud) {
     });
 }
 
-/// In a separate process: the parent has open connections and a partly read file, and continues to
-/// use them.
+/// In a separate process: the parent has open connections and a partly read file, and continues to use them.
 fn while_connected(memory: &Memory) {
     let store = memory.store();
     let large = MemoryPath::parse("/memories/large").unwrap();

@@ -1,5 +1,4 @@
-//! The PostgreSQL store: the number of requests, the handling of lost answers, and timeouts of every
-//! wait.
+//! The PostgreSQL store: the number of requests, the handling of lost answers, and timeouts of every wait.
 #![cfg(all(unix, feature = "postgres"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 

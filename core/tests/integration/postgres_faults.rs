@@ -44,8 +44,7 @@ fn prepared(address: &str, options: &MemoryOptions) -> Memory {
     memory
 }
 
-/// Reads each version's content, and returns the number of versions: one for each change that was
-/// made.
+/// Reads each version's content, and returns the number of versions: one for each change that was made.
 fn versions(memory: &Memory) -> usize {
     if !memory.options().history {
         return 0;

@@ -1,5 +1,4 @@
-//! Reserved names: a model cannot use them, and such files of other programs do not prevent opening a
-//! memory.
+//! Reserved names: a model cannot use them, and such files of other programs do not prevent opening a memory.
 #![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 

@@ -15,8 +15,7 @@ use serde_json::json;
 
 const OTHERS: [&str; 3] = ["./n", "dir:n", "sqlite:n.db"];
 
-/// Something of every kind: bytes, long and unusual names, hidden and empty entries, and a
-/// redaction.
+/// Something of every kind: bytes, long and unusual names, hidden and empty entries, and a redaction.
 fn fill(scene: &Scene) {
     let memory = scene.memory();
     let long = format!("/memories/{}/{}", "d".repeat(80), "é".repeat(90));
@@ -71,8 +70,7 @@ fn what_is_imported_is_what_was_exported() {
             (&json!(0), &json!(7), &json!(0))
         );
 
-        // Another export of the same memory has the same bytes, and so has that of a copy in another
-        // kind of store.
+        // Another export of the same memory has the same bytes, and so has that of a copy in another kind of store.
         scene.well(&["copy", scene.store, "sqlite:copy.db"]);
         scene.well(&["copy", scene.store, "./copy"]);
         for other in [to, "sqlite:copy.db", "./copy"] {
@@ -248,8 +246,7 @@ fn an_archive_that_is_not_whole_is_refused_before_anything_is_made() {
     assert!(code == 3 && stderr.starts_with("memdir: none.tar: "), "{stderr}");
 }
 
-/// A process that is killed in the middle leaves no archive, and the next import completes an
-/// interrupted one.
+/// A process that is killed in the middle leaves no archive, and the next import completes an interrupted one.
 #[test]
 fn who_is_killed_leaves_nothing_half() {
     let scene = scenes().remove(0);

@@ -187,8 +187,7 @@ fn a_time_without_a_zone_is_in_the_zone_of_this_computer() {
         assert_eq!(code, 0, "{stderr}");
         stdout.lines().count()
     };
-    // Clocks there are a day ahead of UTC, or behind. In another zone the same text is in the future, or long
-    // ago.
+    // Clocks there are a day ahead of UTC, or behind. In another zone the same text is in the future, or long ago.
     assert_eq!(counted(micros, "UTC0"), 3);
     assert_eq!(counted(micros, "<-23>+23"), 0);
     assert_eq!(counted(micros, "<+23>-23"), 5);

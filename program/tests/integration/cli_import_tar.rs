@@ -190,8 +190,7 @@ fn an_archive_that_was_packed_again_or_unpacked_is_refused() {
         assert!(stderr.contains("are those of an archive of `memdir export`"), "{stderr}");
         assert!(!place.join("new").exists());
     }
-    // An option imports only the files. A file that merely has the name of a manifest is an
-    // ordinary file.
+    // An option imports only the files. A file that merely has the name of a manifest is an ordinary file.
     run(place, &["import", "deep", "new", "--without-history"]);
     assert!(files(place, "new").contains(&"/memories/x/memories/CLAUDE.md".to_owned()));
     fs::write(place.join("notes/manifest.jsonl"), "{\"format\":\"mine\"}\n").unwrap();

@@ -1,5 +1,4 @@
-//! The tests of the program `memdir`, which they run like any user. They are one program, so the linker runs
-//! once.
+//! The tests of the program `memdir`, which they run like any user. They are one program, so the linker runs once.
 //!
 //! One module per command, or per topic that several commands share. `common` has the shared parts.
 

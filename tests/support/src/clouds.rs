@@ -62,8 +62,7 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
-/// The server of S3's protocol; `None`, with a message, if it is not installed. In CI that is a
-/// failure.
+/// The server of S3's protocol; `None`, with a message, if it is not installed. In CI that is a failure.
 pub fn s3() -> Option<&'static Cloud> {
     static SERVER: OnceLock<Option<Cloud>> = OnceLock::new();
     SERVER.get_or_init(|| Cloud::start(Protocol::S3)).as_ref()
@@ -258,8 +257,7 @@ impl Cloud {
     }
 }
 
-/// Makes a separate test for each server, or for the named one, from each function, which gets the
-/// server.
+/// Makes a separate test for each server, or for the named one, from each function, which gets the server.
 #[macro_export]
 macro_rules! on_servers {
     (all: $($all:ident),+; $(s3: $($s3:ident),+;)? $(azure: $($azure:ident),+;)?) => {

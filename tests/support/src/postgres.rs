@@ -67,8 +67,7 @@ impl Server {
         Some(Some(Self { place, address: address.trim().to_owned(), _own: None }))
     }
 
-    /// A separate server, which a test may stop or configure, with additional `settings`, one per
-    /// line.
+    /// A separate server, which a test may stop or configure, with additional `settings`, one per line.
     pub fn start(settings: &str) -> Option<Self> {
         let directory = tempfile::tempdir().unwrap();
         // The server's user needs access.

@@ -1,5 +1,4 @@
-//! The check of the layers (`tests/layers`) detects an import of a higher layer, and a cycle, and names
-//! them.
+//! The check of the layers (`tests/layers`) detects an import of a higher layer, and a cycle, and names them.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 use std::path::Path;

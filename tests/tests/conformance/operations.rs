@@ -207,8 +207,7 @@ fn go_has_the_operations_of_the_table() {
             .into_iter()
             .map(|name| format!("memorytool.{name}")),
     );
-    // Without those of the package only, and without the version of the library, which every
-    // language has.
+    // Without those of the package only, and without the version of the library, which every language has.
     let public = |name: &String| {
         let last = name.rsplit('.').next().unwrap();
         last.starts_with(char::is_uppercase) && last != "LibraryVersion"
@@ -227,8 +226,7 @@ fn c_has_the_operations_of_the_table() {
         .filter_map(|(before, _)| before.rsplit([' ', '*']).next())
         .map(str::to_owned)
         .collect();
-    // Not operations by themselves: the answers of a store, for example, are a part of opening a
-    // memory on it.
+    // Not operations by themselves: the answers of a store, for example, are a part of opening a memory on it.
     for name in ["memdir_answer", "memdir_call", "memdir_edit", "memdir_free", "memdir_version"] {
         assert!(found.remove(name), "{name}");
     }

@@ -157,8 +157,7 @@ fn rust_postgres() {
 
 #[cfg(unix)]
 fn on_object_storage(runner: &str, cloud: Option<&clouds::Cloud>) {
-    /// A part of the error if the server, and not memdir, was too slow. On a busy machine one has stopped for a
-    /// minute.
+    /// A part of the error if the server, and not memdir, was too slow. On a busy machine one has stopped for a minute.
     const TOO_SLOW: &str = "the endpoint does not answer in time";
 
     let Some(cloud) = cloud else { return };
@@ -210,8 +209,7 @@ mod local {
         Ok(Opened { check, ..Opened::of(memory, secret) })
     }
 
-    /// This store does not keep access times yet (`docs/reference/behaviour.md`), so the cases of expiry are
-    /// skipped.
+    /// This store does not keep access times yet (`docs/reference/behaviour.md`), so the cases of expiry are skipped.
 
     #[test]
     fn rust_local() {

@@ -59,15 +59,13 @@ macro_rules! here {
 /// Runs the calling test, which [`here!`] names, in a process without privileges, with a directory to work in.
 ///
 /// Tests that try to escape, follow links or delete trees must not be able to harm anything, even
-/// if memdir has a bug. As root, the test switches to an unprivileged user; otherwise it keeps its
-/// user.
+/// if memdir has a bug. As root, the test switches to an unprivileged user; otherwise it keeps its user.
 #[cfg(unix)]
 pub(crate) fn without_power(test: &str, body: impl FnOnce(&Path)) {
     without_power_where(test, |_| {}, body);
 }
 
-/// As [`without_power`], in a place that root has prepared with files of other users. Only root can
-/// run it.
+/// As [`without_power`], in a place that root has prepared with files of other users. Only root can run it.
 #[cfg(unix)]
 pub(crate) fn without_power_in(test: &str, prepare: impl FnOnce(&Path), body: impl FnOnce(&Path)) {
     if std::env::var_os("MEMDIR_TEST_PLACE").is_none() && !rustix::process::geteuid().is_root() {
@@ -111,14 +109,12 @@ fn without_power_where(test: &str, prepare: impl FnOnce(&Path), body: impl FnOnc
     assert!(status.success(), "{test} failed without power");
 }
 
-/// A copy of this program for the unprivileged user, who may not have access to the build directory.
-/// It is made once.
+/// A copy of this program for the unprivileged user, who may not have access to the build directory. It is made once.
 #[cfg(unix)]
 fn copy_of_this_program() -> &'static Path {
     static COPY: OnceLock<PathBuf> = OnceLock::new();
     COPY.get_or_init(|| {
-        // It stays until the directory of the run is removed: no test knows that it is the last
-        // one.
+        // It stays until the directory of the run is removed: no test knows that it is the last one.
         let place = tempfile::tempdir().unwrap().keep();
         std::fs::set_permissions(&place, PermissionsExt::from_mode(0o755)).unwrap();
         let copy = place.join("tests");

@@ -10,11 +10,9 @@ use memdir::{Durability, EncryptionKey, MemoryOptions, MemoryPath, Store, open_s
 #[cfg(unix)]
 use super::{clouds, effort::is_turn, postgres};
 
-/// Makes one test per kind of store from a function `fn feature(store: Arc<dyn Store>)`: `feature::sqlite` and so
-/// on.
+/// Makes one test per kind of store from a function `fn feature(store: Arc<dyn Store>)`: `feature::sqlite` and so on.
 ///
-/// In each of them `/memories/mounted` may be another store than the rest, and each store keeps access
-/// times.
+/// In each of them `/memories/mounted` may be another store than the rest, and each store keeps access times.
 macro_rules! on_every_store {
     ($check:ident) => {
         mod $check {

@@ -56,8 +56,7 @@ impl Job {
                 fs::write(self.place.join(format!("expired-{me}")), paths.collect::<String>())
                     .unwrap();
             }
-            // Reports which files it could still use. The files expire in order, so it starts from
-            // the other end.
+            // Reports which files it could still use. The files expire in order, so it starts from the other end.
             "use" => {
                 until(|| self.place.join("go").exists());
                 let files = memory.store().list(&at("/memories/old")).unwrap();
@@ -66,8 +65,7 @@ impl Job {
                 let used = used.map(|path| format!("{path}\n")).collect::<String>();
                 fs::write(self.place.join("used"), used).unwrap();
             }
-            // Runs until it is killed: each line is acknowledged in a separate file before the next
-            // one.
+            // Runs until it is killed: each line is acknowledged in a separate file before the next one.
             "insert-and-acknowledge" => {
                 let [done, aside] =
                     ["done", "aside"].map(|it| self.place.join(format!("{it}-{me}")));
@@ -251,8 +249,7 @@ pub(crate) fn expire_at_once(worker: &str, address: &str, memory: &Memory, count
 }
 
 /// Kills two processes at random moments, again and again. No acknowledged change is lost, and none
-/// is torn. `after` gets the names of the killed processes. Returns how many of them had changed
-/// something.
+/// is torn. `after` gets the names of the killed processes. Returns how many of them had changed something.
 pub(crate) fn kill_at_any_moment(
     worker: &str,
     address: &str,

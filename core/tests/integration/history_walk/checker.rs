@@ -78,8 +78,7 @@ fn told(memory: &Memory) -> Vec<Told> {
     all
 }
 
-/// A version in the form in which it is compared: without redacted content, and without the number
-/// of its file.
+/// A version in the form in which it is compared: without redacted content, and without the number of its file.
 fn comparable(expected: &Expected) -> Expected {
     let content = expected.content.clone().filter(|_| !expected.is_redacted);
     Expected { content, file: None, ..expected.clone() }
@@ -103,8 +102,7 @@ fn in_order(versions: &[Expected]) -> Vec<&Expected> {
     all
 }
 
-/// Checks that the reported versions are the expected ones. On failure it prints only the
-/// differences.
+/// Checks that the reported versions are the expected ones. On failure it prints only the differences.
 fn same(told: &[&Expected], expected: &[&Expected]) {
     let Some(first) =
         (0..told.len().max(expected.len())).find(|at| told.get(*at) != expected.get(*at))
@@ -159,8 +157,7 @@ pub(super) fn check(memory: &Memory, truth: &Truth, is_ordered: bool) {
     assert!(problems.is_empty(), "{problems:?}");
 }
 
-/// Removes from the truth the versions that a trim has removed, after checking that it was allowed
-/// to.
+/// Removes from the truth the versions that a trim has removed, after checking that it was allowed to.
 pub(super) fn follow_trim(memory: &Memory, truth: &mut Truth) {
     let mut told: Vec<Expected> = told(memory).into_iter().map(|told| told.version).collect();
     let may_go = truth.may_be_trimmed();

@@ -3,8 +3,7 @@
 //! command in the middle of another process's command. After each round every change must be reported once, and no other, and the
 //! current versions must match the files.
 //!
-//! Each process is a `Memory` with its own store object. `make history-model` walks a hundred times as
-//! far.
+//! Each process is a `Memory` with its own store object. `make history-model` walks a hundred times as far.
 #![cfg(all(any(unix, windows), feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -397,8 +396,7 @@ fn chosen(truth: &Truth, number: usize) -> Option<usize> {
     (count > 0).then(|| count - 1 - number % count)
 }
 
-/// The id of a version of the truth, found by its actor, operation and paths, which are unique
-/// together.
+/// The id of a version of the truth, found by its actor, operation and paths, which are unique together.
 fn id_of(memory: &Memory, truth: &Truth, number: usize) -> Result<Option<HistoryId>, HistoryError> {
     let expected = &truth.versions[number];
     let mut query = HistoryQuery::default();
@@ -587,8 +585,7 @@ fn history_refused(error: &HistoryError) -> Done {
 /// The number of steps between two checks.
 const ROUND: usize = 25;
 
-/// Executes all steps on the store that `open` opens. The error describes the problem and the steps
-/// before it.
+/// Executes all steps on the store that `open` opens. The error describes the problem and the steps before it.
 fn follow(open: &Open, clocks: Clocks, actions: &[Action]) -> Result<(), String> {
     let mut walk = Walk::new(open, clocks);
     let all = catch_unwind(AssertUnwindSafe(|| {

@@ -8,8 +8,7 @@ use std::fmt;
 
 /// The number of versions that the options of a [`Trim`](super::What::Trim) keep of a deleted file.
 pub(super) const KEPT_OF_GONE: usize = 2;
-/// The number of versions that are always kept of an existing file, as `docs/guides/history.md`
-/// specifies.
+/// The number of versions that are always kept of an existing file, as `docs/guides/history.md` specifies.
 pub(super) const ALWAYS_KEPT: usize = 10;
 
 /// The path of the second store, in a tree of mounts.

@@ -1,5 +1,4 @@
-//! Shared parts of the tests: running the program, its stores and clients, and modules from the tests of the
-//! core.
+//! Shared parts of the tests: running the program, its stores and clients, and modules from the tests of the core.
 #![allow(clippy::print_stderr, reason = "what is left out is said")]
 
 #[cfg(unix)]

@@ -322,8 +322,7 @@ fn two_versions_of_a_file_are_compared_at_an_address_of_their_own() {
             assert!(shown.contains("Timeline") && shown.contains("Nothing to compare"), "{shown}");
         }
     }
-    // A redacted version cannot be selected, and an address that names it does not show its
-    // content.
+    // A redacted version cannot be selected, and an address that names it does not show its content.
     memory.redact(versions[versions.len() - 2].id, "held a password").unwrap();
     let redacted = versions[versions.len() - 2].id.to_string();
     let shown = page.get(&format!("/1/compare?id={redacted}&other={new}"));
