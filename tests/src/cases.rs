@@ -25,7 +25,7 @@ pub struct CaseFile {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileForm {
-    /// What it covers, in one sentence.
+    /// Its subject, in one sentence.
     #[serde(rename = "about", deserialize_with = "sentence")]
     _about: String,
     #[serde(deserialize_with = "some")]

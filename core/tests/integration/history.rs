@@ -266,7 +266,7 @@ fn a_file_that_another_program_deleted_is_restored(store: Arc<dyn Store>) {
     let Some(directory) = store.info().directory else { return };
     std::fs::remove_file(directory.join("a")).unwrap();
     let versions = all(memory);
-    // The undo would undo a change whose result it does not find.
+    // The file that the undo would change is missing.
     assert_eq!(memory.undo(versions[0].id, UndoOptions::default()).unwrap_err().kind(), "conflict");
     memory.restore(versions[1].id, false).unwrap();
     assert_eq!(memory.read("/memories/a").unwrap(), "one");

@@ -151,12 +151,12 @@ fn what_a_killed_process_left_is_invisible_and_goes_with_the_next_open() {
     }
     assert!(!first.view("/memories", None).unwrap().contains("memdir-"));
 
-    // It does not block the next writers...
+    // The leftovers do not block the next writers...
     first.insert("/memories/a", 0, "y").unwrap();
     first.create("/memories/dir/b", "x").unwrap();
     first.delete("/memories/dir").unwrap();
     assert_eq!(on_disk(&root), ["a"]);
-    // ...and neither is the next open.
+    // ...nor the next open.
     leave();
     memory(place.path());
     assert_eq!(on_disk(&root), ["a"]);

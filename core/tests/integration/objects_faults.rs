@@ -382,7 +382,7 @@ fn another_rename_of_a_directory_half_moved_is_refused(cloud: &'static Cloud) {
     assert!(matches!(to("/memories/two"), Err(StoreError::NotFound)));
 }
 
-/// The same for a timeout.
+/// A timeout is treated like a lost answer.
 fn a_server_that_says_nothing_is_not_waited_for_long(cloud: &'static Cloud) {
     let (prefix, store) = prepared(cloud);
     let proxy = Proxy::before(&cloud.server);
