@@ -178,8 +178,8 @@ fn a_damaged_page_of_a_database_is_found() {
     assert!(found.iter().any(|problem| problem.kind == ProblemKind::Damaged), "{found:?}");
 }
 
-/// Whichever page is damaged, the check ends with a report. Each problem is one line, and no problem is reported
-/// without one.
+/// Whichever page is damaged, the check ends with a report. Each problem is one line, and no detected
+/// problem is lost.
 #[test]
 fn a_database_with_any_damaged_page_is_reported_as_damaged() {
     let place = tempfile::tempdir().unwrap();

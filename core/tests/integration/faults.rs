@@ -1,5 +1,5 @@
 //! Fault matrix: every operation of the underlying store fails in turn, before it did anything, halfway, and
-//! after it was done. This is tried with every command, on every layer over a store. The reply is always true.
+//! after it was done. This is tried with every command, on every layer over a store. The reply is always accurate.
 #![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 

@@ -468,7 +468,8 @@ fn a_database_in_a_directory_that_cannot_be_written_can_be_viewed() {
     });
 }
 
-/// Neither in the history nor in the file's own rows, some of which were deleted or replaced long before.
+/// A redacted text is neither in the history nor in the file's own rows, some of which were deleted or
+/// replaced long before.
 #[test]
 fn what_is_redacted_is_nowhere_in_the_database() {
     let place = tempfile::tempdir().unwrap();
