@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "docs"))
 
-from builder import links, lists, models, page, pages, published, tabs
+from builder import links, lists, models, page, pages, published, styles, tabs
 
 
 def block(language, code="x"):
@@ -118,6 +118,23 @@ class Pages(unittest.TestCase):
 
 
 class Published(unittest.TestCase):
+    def test_rules_for_what_is_nowhere_go(self):
+        sheet = '@charset "x";.a,.b .c{d:e}.b:not(.c){f:url("g{")}@media h{.c{i:j}.a{k:l}}@font-face{m:n}o{p:q}.c{r:s}'
+        made = '@charset "x";.a{d:e}.b:not(.c){f:url("g{")}@media h{.a{k:l}}@font-face{m:n}o{p:q}'
+        self.assertEqual(styles.pruned(sheet, {"a", "b"}), made)
+
+    def test_the_search_has_prose_and_short_code(self):
+        code = "<pre><code>memdir tree</code></pre>"
+        lines = "line\n" * 5
+        long = f"<pre>{lines}</pre>"
+        items = [
+            {"location": "a/", "text": f"<p>One <code>two</code></p>{code}{long}"},
+            {"location": "contributing/", "text": "three"},
+            {"location": "a/#where-to-go-on", "text": "four"},
+        ]
+        [found] = published.searched({"items": items})["items"]
+        self.assertEqual(found["text"], "One two memdir tree")
+
     def test_what_is_verbatim_stays(self):
         text = '<p> a  <b class="c d">e</b>\n</p><pre>  f\n\n g</pre> <a href="../h/"> i</a>'
         made = '<p>a <b class="c d">e</b></p><pre>  f\n\n g</pre> <a href=../h/> i</a>'

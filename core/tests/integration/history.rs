@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
-use memdir::history::{HistoryError, HistoryQuery, Operation, UndoOptions, Version};
+use memdir::history::{
+    HistoryError, HistoryErrorKind, HistoryQuery, Operation, UndoOptions, Version,
+};
 #[cfg(feature = "sqlite")]
 use memdir::store::{Context, Mutation, SqliteDatabase};
 use memdir::store::{Entry, InProcess, Layer, micros};
@@ -267,12 +269,15 @@ fn a_file_that_another_program_deleted_is_restored(store: Arc<dyn Store>) {
     std::fs::remove_file(directory.join("a")).unwrap();
     let versions = all(memory);
     // The file that the undo would change is missing.
-    assert_eq!(memory.undo(versions[0].id, UndoOptions::default()).unwrap_err().kind(), "conflict");
+    assert_eq!(
+        memory.undo(versions[0].id, UndoOptions::default()).unwrap_err().kind(),
+        Some(HistoryErrorKind::Conflict)
+    );
     memory.restore(versions[1].id, false).unwrap();
     assert_eq!(memory.read("/memories/a").unwrap(), "one");
     std::fs::write(directory.join("a"), "by hand").unwrap();
     let changed = memory.restore(all(memory).last().unwrap().id, false).unwrap_err();
-    assert_eq!(changed.kind(), "conflict");
+    assert_eq!(changed.kind(), Some(HistoryErrorKind::Conflict));
     assert_eq!(memory.read("/memories/a").unwrap(), "by hand");
 }
 
@@ -643,7 +648,7 @@ fn a_part_of_an_id_is_resolved_or_said_to_be_none_unknown_or_several() {
     // Ids of the same day have the same prefix.
     match memory.resolve_id(&whole[..6]) {
         Err(error @ HistoryError::Ambiguous { .. }) => {
-            assert_eq!(error.kind(), "ambiguous");
+            assert_eq!(error.kind(), Some(HistoryErrorKind::Ambiguous));
             assert!(error.to_string().contains(&whole), "{error}");
         }
         other => panic!("{other:?}"),

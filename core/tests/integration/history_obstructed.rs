@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use crate::common::folding_store::FoldingStore;
-use memdir::history::{HistoryError, HistoryId, HistoryQuery, Restored, UndoOptions, Version};
+use memdir::history::{
+    HistoryError, HistoryErrorKind, HistoryId, HistoryQuery, Restored, UndoOptions, Version,
+};
 use memdir::store::{Context, InProcess, Layer, Mounts, Mutation};
 use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
@@ -57,7 +59,10 @@ fn refused(
     let error = work(memory).unwrap_err();
     let expected: Vec<MemoryPath> = in_the_way.iter().map(|path| at(path)).collect();
     assert!(error.conflicts().iter().all(|conflict| conflict.in_the_way), "{error:?}");
-    assert_eq!((error.kind(), error.paths()), ("conflict", expected.iter().collect()));
+    assert_eq!(
+        (error.kind(), error.paths()),
+        (Some(HistoryErrorKind::Conflict), expected.iter().collect())
+    );
     let named: Vec<&str> = expected.iter().map(MemoryPath::as_str).collect();
     let HistoryError::Conflict { restores, .. } = error else { panic!("{error:?}") };
     let done = if restores { "restored" } else { "taken back" };

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use memdir::history::{HistoryError, HistoryQuery, UndoOptions, Version};
+use memdir::history::{HistoryError, HistoryErrorKind, HistoryQuery, UndoOptions, Version};
 use memdir::store::InProcess;
 use memdir::{GrepQuery, Memory, MemoryOptions, MemoryPath, Store};
 
@@ -82,7 +82,7 @@ fn what_says_that_a_content_was_redacted_cannot_be_restored(store: Arc<dyn Store
     let versions = all(memory);
     assert_eq!(versions[0].operation.as_str(), "redacted");
     let refused = memory.restore(versions[0].id, true).unwrap_err();
-    assert_eq!(refused.kind(), "redacted", "{refused}");
+    assert_eq!(refused.kind(), Some(HistoryErrorKind::Redacted), "{refused}");
     assert_eq!(memory.read("/memories/a").unwrap(), "two");
 }
 
@@ -107,7 +107,10 @@ fn a_text_is_redacted_in_all_versions_that_have_it(store: Arc<dyn Store>) {
     assert_eq!(dry.versions.len(), 3);
     assert_eq!(dry.current, [MemoryPath::parse("/memories/mounted/b").unwrap()]);
     let error = memory.redact_text(&both, "a key", false).unwrap_err();
-    assert_eq!((error.kind(), error.paths()), ("is_current", dry.current.iter().collect()));
+    assert_eq!(
+        (error.kind(), error.paths()),
+        (Some(HistoryErrorKind::IsCurrent), dry.current.iter().collect())
+    );
     assert_eq!(all(&memory), before, "nothing was changed");
 
     let redacted = memory.redact_text(&text, "a key", false).unwrap();
@@ -129,7 +132,10 @@ fn a_text_is_redacted_in_all_versions_that_have_it(store: Arc<dyn Store>) {
     let all_of_it = GrepQuery::regex("^(first|top)$").unwrap();
     assert_eq!(memory.redact_text(&all_of_it, "", true).unwrap().current.len(), 1);
     let off = Memory::with_store(store, MemoryOptions::default());
-    assert_eq!(off.redact_text(&all_of_it, "", true).unwrap_err().kind(), "off");
+    assert_eq!(
+        off.redact_text(&all_of_it, "", true).unwrap_err().kind(),
+        Some(HistoryErrorKind::Off)
+    );
 }
 
 /// The paths of all versions, oldest first.

@@ -10,8 +10,8 @@ use crate::common::failing::Failing;
 use memdir::policy::sensitive::SensitiveText;
 use memdir::store::InProcess;
 use memdir::{
-    Cancellation, Command, Error, Event, HookCall, HookDecision, HookError, Memory, MemoryHooks,
-    MemoryOptions, MemoryPath, Store, StoreError,
+    Cancellation, Command, Error, ErrorKind, Event, HookCall, HookDecision, HookError, Memory,
+    MemoryHooks, MemoryOptions, MemoryPath, Outcome, Store, StoreError,
 };
 
 type Before = dyn Fn(&Command<'_>) -> Result<HookDecision, HookError> + Send + Sync;
@@ -325,4 +325,19 @@ fn a_command_of_a_hook_is_not_cancelled_with_the_call() {
     let done = memory.cancelled_by(&cancellation).create("/memories/a", "x");
     assert!(matches!(done, Err(Error::Store(StoreError::Cancelled))), "{done:?}");
     assert!(memory.exists("/memories/log").unwrap() && !memory.exists("/memories/a").unwrap());
+}
+
+#[test]
+fn before_is_not_asked_about_a_call_that_is_cancelled_and_after_is_told_of_it() {
+    let hooks = Told::new(|_| panic!("asked"));
+    let cancellation = Cancellation::new();
+    let memory = memory(MemoryOptions::default(), &hooks).cancelled_by(&cancellation);
+    cancellation.cancel();
+    let done = memory.create("/memories/a", "x");
+    assert!(matches!(done, Err(Error::Store(StoreError::Cancelled))), "{done:?}");
+    assert_eq!(hooks.last().outcome, Outcome::Cancelled);
+    // What is refused in any case is not cancelled.
+    assert_eq!(memory.create("/elsewhere", "x").unwrap_err().kind(), ErrorKind::Invalid);
+    assert_eq!(hooks.last().outcome, Outcome::Refused);
+    assert_eq!(hooks.count(), 2);
 }

@@ -9,6 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use memdir::history::HistoryErrorKind;
 use memdir::policy::sensitive::SensitiveRule;
 use memdir::store::{Context, InProcess, Layer, Mounts, Node, Splice, Store};
 use memdir::{
@@ -297,8 +298,14 @@ fn the_history_is_searched_for_what_is_there_no_more() {
     assert_eq!(found(&GrepQuery::text("green"), "/memories", 9), []);
 
     let off = Memory::open("memory:", MemoryOptions::default()).unwrap();
-    assert_eq!(off.grep_history(&GrepQuery::text("a"), "/memories", 1).unwrap_err().kind(), "off");
-    assert_eq!(memory.grep_history(&GrepQuery::text("a"), "x", 1).unwrap_err().kind(), "path");
+    assert_eq!(
+        off.grep_history(&GrepQuery::text("a"), "/memories", 1).unwrap_err().kind(),
+        Some(HistoryErrorKind::Off)
+    );
+    assert_eq!(
+        memory.grep_history(&GrepQuery::text("a"), "x", 1).unwrap_err().kind(),
+        Some(HistoryErrorKind::Path)
+    );
 }
 
 #[test]

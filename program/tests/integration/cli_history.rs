@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use crate::common::program;
 use crate::common::remembering::{Scene, all, scenes};
-use memdir::history::HistoryId;
+use memdir::history::{HistoryErrorKind, HistoryId};
 use memdir::{MemoryPath, OnExisting};
 use serde_json::{Value, json};
 
@@ -641,7 +641,10 @@ fn redact_with_a_text_names_the_versions_and_redacts_them_if_it_is_told_to() {
         assert_eq!(told[0]["id"], versions[1].id.to_string());
         let again = scene.memory();
         for version in &versions[1..] {
-            assert_eq!(again.read_version(version.id).unwrap_err().kind(), "redacted");
+            assert_eq!(
+                again.read_version(version.id).unwrap_err().kind(),
+                Some(HistoryErrorKind::Redacted)
+            );
         }
         assert_eq!(scene.well(&[&redact[..], &["--yes"]].concat()), "nothing was left to redact\n");
 

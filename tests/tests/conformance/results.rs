@@ -49,6 +49,7 @@ fn the_types_in_other_languages_are_made_from_those_in_rust() {
         memdir::history::BlamedLine,
         memdir::history::Conflict,
         memdir::history::Erased,
+        memdir::history::HistoryErrorKind,
         memdir::history::HistorySize,
         memdir::history::Operation,
         memdir::history::PastFile,
@@ -91,6 +92,9 @@ macro_rules! same_word {
 #[test]
 fn a_word_is_the_same_wherever_it_is_shown() {
     for kind in memdir::ErrorKind::ALL {
+        assert_eq!(json!(kind), kind.as_str());
+    }
+    for kind in memdir::history::HistoryErrorKind::ALL {
         assert_eq!(json!(kind), kind.as_str());
     }
     for operation in memdir::history::Operation::ALL {

@@ -38,7 +38,10 @@ fn a_person_changes_files_and_each_change_can_be_taken_back() {
     let first = versions.iter().rfind(|version| version.path.as_str().ends_with("a.md")).unwrap();
     let redacted = page.post("/1/redact", &[("id", &first.id.to_string()), ("reason", "<i>x</i>")]);
     assert_eq!(redacted.status, 303, "{}", redacted.text());
-    assert_eq!(memory.read_version(first.id).unwrap_err().kind(), "redacted");
+    assert_eq!(
+        memory.read_version(first.id).unwrap_err().kind(),
+        Some(memdir::history::HistoryErrorKind::Redacted)
+    );
     let newest = memory.history(&memdir::history::HistoryQuery::default()).unwrap().remove(0);
     assert_eq!(newest.operation.as_str(), "redacted");
     let timeline = page.get("/1/history").text();
