@@ -600,7 +600,7 @@ $(CACHE)/tools/bin/zizmor:
 	$(PYTHON) -m venv $(CACHE)/tools
 	$(CACHE)/tools/bin/pip install --quiet zizmor==1.32.0
 
-# A later one needs a version of a module that the proxy of Go does not have.
+# A later version needs a module version that the Go proxy does not have.
 $(CACHE)/tools/bin/vale:
 	tests/step 'prose: its linter' env GOBIN=$(abspath $(CACHE)/tools/bin) go install github.com/vale-cli/vale/v3/cmd/vale@v3.22.0
 
@@ -671,7 +671,7 @@ lint-workflows:
 	@$(CACHE)/tools/bin/zizmor --offline --quiet --no-progress .github/workflows
 	@$(PYTHON) tests/workflows
 
-# Fixtures, licences and what is generated are left out.
+# Fixtures, licences and generated files are left out.
 .PHONY: lint-prose
 lint-prose: ## plain English in documents and comments, by the rules of tests/prose
 	@$(call need,go,the check of the prose)

@@ -14,7 +14,7 @@ use crate::history::{of, remembering};
 /// A store in which the thread `loader` waits when it lists the journal, and the thread `writer` at one step of a deletion.
 struct Held {
     inner: InProcess,
-    /// Whether the history determines the outcome for files in a deleted directory after the deletion.
+    /// The value of [`StoreInfo::edits_apart`]: whether edits run without a lock of the store.
     edits_apart: bool,
     /// The step at which the writer waits.
     step: &'static str,

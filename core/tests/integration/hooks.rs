@@ -336,7 +336,7 @@ fn before_is_not_asked_about_a_call_that_is_cancelled_and_after_is_told_of_it() 
     let done = memory.create("/memories/a", "x");
     assert!(matches!(done, Err(Error::Store(StoreError::Cancelled))), "{done:?}");
     assert_eq!(hooks.last().outcome, Outcome::Cancelled);
-    // What is refused in any case is not cancelled.
+    // A command that is refused in any case is not cancelled.
     assert_eq!(memory.create("/elsewhere", "x").unwrap_err().kind(), ErrorKind::Invalid);
     assert_eq!(hooks.last().outcome, Outcome::Refused);
     assert_eq!(hooks.count(), 2);
