@@ -1,4 +1,4 @@
-"""What docs/builder makes of a page, in small."""
+"""Tests of docs/builder with small pages."""
 
 import sys
 import unittest

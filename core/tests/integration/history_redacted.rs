@@ -1,4 +1,4 @@
-//! What a redaction removes: versions, a text in all versions that have it, and names.
+//! Removal by redaction: versions, a text in all versions that contain it, and names.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
@@ -19,7 +19,7 @@ fn a_redaction_is_no_deletion(store: Arc<dyn Store>) {
     memory.delete("/memories/a").unwrap();
     let created = of(&memory, "/memories/a")[1].id;
     memory.redact(created, "a password").unwrap();
-    // The version itself, and the one that says that it was redacted.
+    // The version itself, and the one that records the redaction.
     let versions = of(&memory, "/memories/a");
     assert_eq!(told(&versions[..1]), ["redacted /memories/a"]);
     for id in [created, versions[0].id] {
@@ -101,7 +101,7 @@ fn a_text_is_redacted_in_all_versions_that_have_it(store: Arc<dyn Store>) {
     assert_eq!(dry.versions, [before[3].clone(), before[4].clone()]);
     assert_eq!(all(&memory), before, "nothing was changed");
 
-    // What a file has now is not removed.
+    // The current content of a file is not removed.
     let both = GrepQuery::text("HUNTER2").ignoring_case();
     let dry = memory.redact_text(&both, "a key", true).unwrap();
     assert_eq!(dry.versions.len(), 3);
@@ -147,7 +147,7 @@ fn paths(memory: &Memory) -> Vec<String> {
     all(memory).iter().rev().map(paths).collect()
 }
 
-/// The name that stands for a redacted one, where `example` has it.
+/// The replacement of a redacted name, taken from `example`.
 fn new_name(example: &str) -> String {
     let at = example.find("redacted-").unwrap_or_else(|| panic!("{example}"));
     let name = example[at..at + "redacted-".len() + 8].to_owned();
@@ -189,7 +189,7 @@ fn a_text_is_redacted_in_names_that_nothing_has_any_more(store: Arc<dyn Store>) 
         format!("deleted {in_part}"),
     ];
     assert_eq!(told[..6], expected);
-    // The redaction names the versions; each says why.
+    // The redaction lists the versions; each has the reason.
     let after = all(&memory);
     let says: Vec<&Version> =
         after.iter().filter(|version| version.operation.as_str() == "redacted").collect();
@@ -202,7 +202,7 @@ fn a_text_is_redacted_in_names_that_nothing_has_any_more(store: Arc<dyn Store>) 
         );
     }
     assert!(after.iter().any(|version| version.change == change));
-    // The versions are what they were, and it is one file from its creation on.
+    // The versions are unchanged, and it is one file from its creation on.
     for (now, then) in after[5..].iter().zip(&before) {
         assert_eq!((now.id, &now.sha256, now.time), (then.id, &then.sha256, then.time));
     }
@@ -223,7 +223,7 @@ fn a_text_is_redacted_in_names_that_nothing_has_any_more(store: Arc<dyn Store>) 
     // Nothing is left of it.
     let again = memory.redact_text(&query, "a client", false).unwrap();
     assert_eq!((again.change, again.names.len(), again.kept_names.len()), (None, 0, 1));
-    // What was done with such a file is undone, under the name that it has now.
+    // A change of such a file can be undone, under its new name.
     let deleted = before.iter().find(|version| version.operation.as_str() == "deleted").unwrap();
     memory.undo(deleted.change, UndoOptions::default()).unwrap();
     assert_eq!(memory.read(&in_part).unwrap(), "gone\n");
@@ -235,7 +235,7 @@ fn a_text_is_redacted_in_names_that_nothing_has_any_more(store: Arc<dyn Store>) 
     memory.history_snapshot().unwrap().write_fast_import(&mut stream).unwrap();
     assert!(!String::from_utf8(stream).unwrap().contains("Acme"));
 
-    // A text over several names takes all of them, but those that are there now.
+    // A text across several names redacts all of them, except those that exist now.
     memory.create("/memories/client/x/y/z.md", "four\n").unwrap();
     memory.delete("/memories/client/x").unwrap();
     let whole = memory.redact_text(&GrepQuery::text("client/x/y"), "", false).unwrap();
@@ -245,7 +245,7 @@ fn a_text_is_redacted_in_names_that_nothing_has_any_more(store: Arc<dyn Store>) 
     let names: Vec<&str> = told.last().unwrap().split('/').collect();
     assert_eq!(names[1..3], ["memories", "client"]);
     assert!(names[3..].iter().all(|name| new_name(name) == *name) && names.len() == 6, "{names:?}");
-    // What all paths begin with is in no name.
+    // The common prefix of all paths is not part of a name.
     let nothing = memory.redact_text(&GrepQuery::text("memories"), "", false).unwrap();
     assert_eq!((nothing.names.len(), nothing.kept_names.len()), (0, 0));
 }
@@ -254,7 +254,7 @@ fn a_text_is_redacted_in_names_that_nothing_has_any_more(store: Arc<dyn Store>) 
 fn a_redacted_name_that_makes_a_path_too_long_takes_the_whole_path() {
     let memory = remembering(Arc::new(InProcess::new()));
     let deep = std::iter::repeat_n("d".repeat(255), 15).collect::<Vec<_>>().join("/");
-    // It has 4096 bytes, and the new name would need more.
+    // It has 4096 bytes, and the new name would be longer.
     let names = 4096 - "/memories//".len() - deep.len();
     let path = &format!("/memories/{deep}/{}/Q", "x".repeat(names - 2));
     assert_eq!(path.len(), 4096);

@@ -14,15 +14,15 @@ use crate::history::{of, remembering};
 /// A store in which the thread `loader` waits when it lists the journal, and the thread `writer` at one step of a deletion.
 struct Held {
     inner: InProcess,
-    /// Whether the history says afterwards what a directory took along.
+    /// The value of [`StoreInfo::edits_apart`]: whether edits run without a lock of the store.
     edits_apart: bool,
-    /// Where the writer waits.
+    /// The step at which the writer waits.
     step: &'static str,
     loader: Gate,
     writer: Gate,
 }
 
-/// A place where a thread says that it is there, and waits until it may go on. Once the test has let go of its end, it is open.
+/// A point where a thread reports its arrival and waits until it may continue. It is open once the test has dropped its end.
 struct Gate(Mutex<(Sender<()>, Receiver<()>)>);
 
 /// The test's end of a gate.
@@ -89,7 +89,7 @@ impl Layer for Held {
     }
 }
 
-/// What a deletion of a file comes to that is at `step` when another call begins to load the history, and `then` happens.
+/// The result of a deletion of a file that is at `step` when another call begins to load the history, and `then` runs.
 fn deleted_behind_a_loader(
     step: &'static str,
     then: impl FnOnce(&Cancellation),
@@ -97,8 +97,8 @@ fn deleted_behind_a_loader(
     behind_a_loader(step, false, |memory| memory.delete("/memories/a"), then)
 }
 
-/// What a change comes to that is at `step` when another call begins to load the history, and `then` happens. That call goes on
-/// when the change has ended.
+/// The result of a change that is at `step` when another call begins to load the history, and `then` runs. The other call
+/// continues after the change has ended.
 fn behind_a_loader<T: Send>(
     step: &'static str,
     edits_apart: bool,
@@ -143,7 +143,7 @@ fn a_change_that_is_made_does_not_wait_for_a_call_that_loads_the_history() {
     let versions = of(&memory, "/memories/a");
     assert_eq!(versions.len(), 2, "{versions:?}");
     assert!(!memory.exists("/memories/a").unwrap());
-    // What was noted late is known when the next change is recorded.
+    // A late confirmation is known when the next change is recorded.
     memory.create("/memories/a", "two").unwrap();
     assert_eq!(of(&memory, "/memories/a").len(), 3);
 }

@@ -1,6 +1,6 @@
 //! `core/results.json`: the results of methods and the events of hooks, as every language has them.
 //!
-//! `MEMDIR_GENERATE=1` writes it anew, from the definitions in Rust. `core/generate-results` makes types of it.
+//! `MEMDIR_GENERATE=1` generates it from the definitions in Rust. `core/generate-results` makes types of it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -79,7 +79,7 @@ fn the_types_in_other_languages_are_made_from_those_in_rust() {
     );
 }
 
-/// What a word serializes to, and what it is in messages and in the documentation.
+/// The serialized form of a word equals its form in messages and in the documentation.
 macro_rules! same_word {
     ($($enum:path: $($case:ident),*;)*) => {
         $($({
