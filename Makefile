@@ -597,13 +597,17 @@ $(CACHE)/tools/bin/zizmor:
 	$(PYTHON) -m venv $(CACHE)/tools
 	$(CACHE)/tools/bin/pip install --quiet zizmor==1.32.0
 
+# A later one needs a version of a module that the proxy of Go does not have.
+$(CACHE)/tools/bin/vale:
+	tests/step 'prose: its linter' env GOBIN=$(abspath $(CACHE)/tools/bin) go install github.com/vale-cli/vale/v3/cmd/vale@v3.22.0
+
 $(CACHE)/tools/bin/actionlint:
 	GOBIN=$(abspath $(CACHE)/tools/bin) go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 # --- checks -----------------------------------------------------------------------------------
 
 .PHONY: lint
-lint: lint-rust lint-python lint-node lint-c lint-go lint-workflows ## formatting and every static check
+lint: lint-rust lint-python lint-node lint-c lint-go lint-workflows lint-prose ## formatting and every static check
 
 .PHONY: lint-rust
 lint-rust:
@@ -663,6 +667,15 @@ lint-workflows:
 	@$(CACHE)/tools/bin/actionlint
 	@$(CACHE)/tools/bin/zizmor --offline --quiet --no-progress .github/workflows
 	@$(PYTHON) tests/workflows
+
+# Fixtures, licences and what is generated are left out.
+.PHONY: lint-prose
+lint-prose: ## plain English in documents and comments, by the rules of tests/prose
+	@$(call need,go,the check of the prose)
+	@$(call ready,$(CACHE)/tools/bin/vale)
+	@git ls-files -z '*.md' '*.rs' '*.py' '*.pyi' '*.ts' '*.mts' '*.mjs' '*.go' '*.swift' '*.kt' '*.java' '*.c' |
+		grep -zvE 'fixtures|LICENSE|NOTICES|[Gg]enerated' |
+		xargs -0 $(CACHE)/tools/bin/vale --config tests/prose/vale.ini --output line
 
 .PHONY: generate
 generate: generate-options generate-cli generate-results generate-python generate-node generate-uniffi generate-c ## make again what is generated and committed
