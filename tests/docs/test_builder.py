@@ -51,6 +51,10 @@ class Lists(unittest.TestCase):
     def test_a_list_may_follow_a_paragraph(self):
         self.assertEqual(lists.indented("Text:\n- one\n- two"), "Text:\n\n- one\n- two")
 
+    def test_an_item_may_follow_a_paragraph_of_the_item_above(self):
+        text = "- one\n\n  More.\n- two"
+        self.assertEqual(lists.indented(text), "- one\n\n    More.\n\n- two")
+
     def test_an_item_below_an_item_is_indented_by_four(self):
         text = "1. one\n   - a\n     more\n   - b\n2. two"
         made = "1. one\n    - a\n        more\n    - b\n2. two"
