@@ -6,46 +6,46 @@ package memdir
 
 import "time"
 
-// BlamedLine: A line of a file, and the version that brought it.
+// BlamedLine: A line of a file, and the version that added it.
 type BlamedLine struct {
-	// Line: The number of the line, counted from 1.
+	// Line: The line number, starting at 1.
 	Line int `json:"line"`
-	// Text: The line without its line feed. A carriage return before that is a part of the text.
+	// Text: The line without its line feed. A carriage return before it is part of the text.
 	Text string `json:"text"`
-	// Version: The id of the version that brought the line. Empty if the history does not know of it: the file was changed by
-	// another program since its last version, or has no version.
+	// Version: The id of the version that added the line. Empty if the history does not know it: another program changed the
+	// file since its last version, or the file has no version.
 	Version string `json:"version"`
 	// Change: The id of the change that made this version.
 	Change string `json:"change"`
-	// Operation: What this change did: External if another program brought the line.
+	// Operation: The operation of this change: External if another program added the line.
 	Operation Operation `json:"operation"`
-	// Actor: Who made this change, as the memory was told.
+	// Actor: The actor of this change, as set on the memory that made it.
 	Actor string `json:"actor"`
-	// Time: When. Of an external version, when it was noticed.
+	// Time: The time of this change. For an external version, the time when it was detected.
 	Time time.Time `json:"time"`
-	// MayBeOlder: Whether the line may be older than this version: another program brought it, or earlier versions were
-	// removed for their age, redacted or damaged.
+	// MayBeOlder: Whether the line may be older than this version: another program added it, or earlier versions were removed
+	// for their age, redacted or damaged.
 	MayBeOlder bool `json:"may_be_older"`
 }
 
-// Change: A change to a memory. It is told after the change, when a reply is not yet given. After a failure of the store
-// that may have come before or after the change, it is told as well: look at the path to see what is there.
+// Change: A change to a memory. It is reported after the change and before the reply is returned. If the store failed and
+// the change may have been made, it is reported, too: read the path to see the current state.
 type Change struct {
-	// Kind: What happened. A watch tells only of files that are Written or Deleted.
+	// Kind: The kind of change. A watch reports only files that are Written or Deleted.
 	Kind ChangeKind `json:"kind"`
-	// Path: Where: for Renamed the new path, for Cleared the root.
+	// Path: The path; for Renamed the new path, for Cleared the root.
 	Path string `json:"path"`
-	// OldPath: The path before, for Renamed; otherwise empty.
+	// OldPath: The old path of a Renamed entry; otherwise empty.
 	OldPath string `json:"old_path"`
 }
 
-// ChangeKind: What a Change did.
+// ChangeKind: The kind of a Change.
 type ChangeKind string
 
 const (
 	// ChangeWritten: A file was created, overwritten or edited.
 	ChangeWritten ChangeKind = "written"
-	// ChangeDeleted: A file was deleted, or a directory with everything in it; also by an expiry.
+	// ChangeDeleted: A file was deleted, or a directory with everything in it. An expiry also reports this.
 	ChangeDeleted ChangeKind = "deleted"
 	// ChangeRenamed: A file or directory was renamed or moved, with everything in it.
 	ChangeRenamed ChangeKind = "renamed"
@@ -67,106 +67,105 @@ type Checked struct {
 	Problems []Problem `json:"problems"`
 }
 
-// Conflict: Why a file is not brought back: it was changed since, or something is in the way.
+// Conflict: Why a file cannot be restored: it was changed since, or something is in the way.
 type Conflict struct {
 	// Path: The path.
 	Path string `json:"path"`
-	// InTheWay: Whether it is in the way: a file where a directory is needed, or a directory or something else where a file is
-	// needed. It is never overwritten. Delete or rename it first.
+	// InTheWay: Whether something is in the way: a file where a directory is needed, or a directory or something else where a
+	// file is needed. It is never overwritten. Delete or rename it first.
 	InTheWay bool `json:"in_the_way"`
 	// Change: The id of the newest later change of the file. Empty if it is not recorded: another program changed the file
 	// since its last version, or something is in the way.
 	Change string `json:"change"`
-	// Actor: Who made this change, as the memory was told.
+	// Actor: The actor of this change, as set on the memory that made it.
 	Actor string `json:"actor"`
-	// Time: When. If another program made the change, when it was noticed.
+	// Time: The time of this change. For a change by another program, the time when it was detected.
 	Time time.Time `json:"time"`
 }
 
-// Copied: What a copy did.
+// Copied: The result of a copy.
 type Copied struct {
-	// Files: Files that were written.
+	// Files: The number of files that were written.
 	Files int `json:"files"`
-	// Bytes: Their bytes.
+	// Bytes: The bytes of the written files.
 	Bytes int64 `json:"bytes"`
-	// Equal: Files that the destination already had, with the same content.
+	// Equal: The number of files that the destination already had, with the same content.
 	Equal int `json:"equal"`
-	// Directories: Empty directories that were made.
+	// Directories: The number of empty directories that were created.
 	Directories int `json:"directories"`
-	// LeftOut: Entries of the source that are not part of the memory, such as links and reserved names, and were not copied.
+	// LeftOut: Entries of the source that were not copied, because they are not part of the memory, such as links and reserved
+	// names.
 	LeftOut []string `json:"left_out"`
 }
 
-// Entry: A file or a directory, as a store lists it.
+// Entry: A file or a directory in a store's listing.
 type Entry struct {
-	// Path: The whole path, from /memories on.
+	// Path: The whole path, starting with /memories.
 	Path string `json:"path"`
 	// Size: The size of a file in bytes; nil for a directory.
 	Size *int64 `json:"size"`
 	// Modified: When a file was last written, to the microsecond; zero for a directory, or if the store does not keep times.
 	Modified time.Time `json:"modified"`
-	// Accessed: The last recorded access of a file; zero for a directory, or if the store does not keep accesses. Of the
-	// methods of a store only List must set it.
+	// Accessed: The last recorded access of a file; zero for a directory, or if the store does not track accesses. Of a
+	// store's methods, only List must set it.
 	Accessed time.Time `json:"accessed"`
 }
 
-// Erased: How much Erase removed for good, or would remove.
+// Erased: What Erase removed for good, or would remove.
 type Erased struct {
-	// Files: The number of files, hidden ones included.
+	// Files: The number of files, including hidden ones.
 	Files int `json:"files"`
-	// Bytes: The bytes of all files together.
+	// Bytes: The total size of all files in bytes.
 	Bytes int64 `json:"bytes"`
-	// Versions: The number of versions in the history, those of deleted files included. A history that cannot be read counts
-	// as none.
+	// Versions: The number of versions in the history, including those of deleted files. 0 if the history cannot be read.
 	Versions int `json:"versions"`
-	// HistoryBytes: The bytes of its records.
+	// HistoryBytes: The total size of its records in bytes.
 	HistoryBytes int64 `json:"history_bytes"`
 }
 
-// ErrorKind: What kind of error a call ended with. A model reads sentences; a program should look at this.
+// ErrorKind: The kind of error that a call ended with. A model reads sentences; a program should use this.
 type ErrorKind string
 
 const (
-	// ErrorNotFound: Nothing is at the path.
+	// ErrorNotFound: The path does not exist.
 	ErrorNotFound ErrorKind = "not_found"
-	// ErrorExists: Something is at the path already.
+	// ErrorExists: The path already exists.
 	ErrorExists ErrorKind = "exists"
-	// ErrorIsADirectory: A directory is where a file is needed.
+	// ErrorIsADirectory: The path is a directory, but a file is needed.
 	ErrorIsADirectory ErrorKind = "is_a_directory"
-	// ErrorNotADirectory: A file is where a directory is needed.
+	// ErrorNotADirectory: The path is a file, but a directory is needed.
 	ErrorNotADirectory ErrorKind = "not_a_directory"
-	// ErrorInvalid: The input, a parameter or a path is wrong, whatever the memory holds. A symbolic link on the path is such
-	// a case, too.
+	// ErrorInvalid: The input, a parameter or a path is invalid, independently of the memory's content. A symbolic link on the
+	// path counts, too.
 	ErrorInvalid ErrorKind = "invalid"
 	// ErrorNoMatch: The text to replace is not in the file.
 	ErrorNoMatch ErrorKind = "no_match"
 	// ErrorSeveralMatches: The text to replace is in the file more than once.
 	ErrorSeveralMatches ErrorKind = "several_matches"
-	// ErrorNotText: The file cannot be shown or edited as what it is: it is not UTF-8, no whole image, or no file at all but a
-	// device.
+	// ErrorNotText: The file is not of a kind that can be shown or edited: it is not UTF-8, an incomplete image, or a device.
 	ErrorNotText ErrorKind = "not_text"
 	// ErrorReadOnly: The memory, the store or the path is read-only.
 	ErrorReadOnly ErrorKind = "read_only"
 	// ErrorPermissionDenied: The operating system or the server does not allow it.
 	ErrorPermissionDenied ErrorKind = "permission_denied"
-	// ErrorFixed: This cannot be deleted or moved: /memories itself, a mount, a directory that its store cannot move as a
-	// whole.
+	// ErrorFixed: The path cannot be deleted or moved: /memories itself, a mount point, or a directory that its store cannot
+	// move as a whole.
 	ErrorFixed ErrorKind = "fixed"
-	// ErrorTooLarge: A file is, or would be, larger than one may be.
+	// ErrorTooLarge: A file exceeds the size limit, or would exceed it.
 	ErrorTooLarge ErrorKind = "too_large"
-	// ErrorFull: The memory would hold more than it may, or the store is full.
+	// ErrorFull: The memory would exceed its total limit, or the store is full.
 	ErrorFull ErrorKind = "full"
-	// ErrorSensitive: The text or the path holds sensitive text.
+	// ErrorSensitive: The text or the path contains sensitive text.
 	ErrorSensitive ErrorKind = "sensitive"
-	// ErrorStale: The model has not seen what the file holds now (the option StaleGuard).
+	// ErrorStale: The model has not seen the current content of the file (the option StaleGuard).
 	ErrorStale ErrorKind = "stale"
-	// ErrorChanged: The file does not hold what it was expected to hold.
+	// ErrorChanged: The content of the file is not the expected one.
 	ErrorChanged ErrorKind = "changed"
-	// ErrorDenied: The hook Before denied it.
+	// ErrorDenied: The hook Before denied the command.
 	ErrorDenied ErrorKind = "denied"
-	// ErrorBusy: Other writers have kept the store locked for too long. Nothing was changed.
+	// ErrorBusy: Other writers kept the store locked for too long. Nothing was changed.
 	ErrorBusy ErrorKind = "busy"
-	// ErrorCancelled: The caller cancelled it before it began to write. Nothing was changed.
+	// ErrorCancelled: The caller cancelled the call before it began to write. Nothing was changed.
 	ErrorCancelled ErrorKind = "cancelled"
 	// ErrorUnavailable: The store failed, and nothing was changed.
 	ErrorUnavailable ErrorKind = "unavailable"
@@ -178,35 +177,35 @@ const (
 	ErrorConfig ErrorKind = "config"
 )
 
-// Event: What happened in one call.
+// Event: The event of one call, for the hook After.
 type Event struct {
-	// Command: The name of the command; empty if the input named none of the six.
+	// Command: The name of the command. Empty if the input named none of the six.
 	Command string `json:"command"`
-	// Path: The canonical path; for a rename, the old one. Empty if the call was refused before its paths were validated. With
-	// an option about sensitive text, [REDACTED:rule] is in the place of each finding.
+	// Path: The canonical path; for a rename, the old one. Empty if the call was refused before its paths were validated. If
+	// an option about sensitive text is set, [REDACTED:rule] replaces each finding.
 	Path string `json:"path"`
 	// NewPath: For a rename: the new path; otherwise empty.
 	NewPath string `json:"new_path"`
-	// Outcome: How it ended.
+	// Outcome: The outcome of the call.
 	Outcome string `json:"outcome"`
-	// Bytes: If the outcome is Ok: for Create, StrReplace and Insert the bytes of the text to write, as the hook Before left
-	// it; for View those of the reply or the image. Otherwise 0.
+	// Bytes: The number of bytes, if the outcome is Ok. For Create, StrReplace and Insert: of the text to write, after the
+	// hook Before. For View: of the reply or the image. Otherwise 0.
 	Bytes int64 `json:"bytes"`
-	// Lines: The lines of the same text.
+	// Lines: The number of lines of the same text.
 	Lines int `json:"lines"`
-	// Seconds: The time until the reply was ready, Before included.
+	// Seconds: The time until the reply was ready, including Before.
 	Seconds float64 `json:"duration"`
-	// Repairs: What the decoder repaired in the input.
+	// Repairs: The repairs that the decoder made in the input.
 	Repairs []string `json:"repairs"`
-	// Content: The text of the reply, with the option EventContent; otherwise empty, and for an image.
+	// Content: The text of the reply, if the option EventContent is set. Empty without the option, and for an image.
 	Content string `json:"content"`
-	// Change: The id of the change that the command made; empty if it made none, or the memory has no history.
+	// Change: The id of the change that the command made. Empty if it changed nothing, or the memory has no history.
 	Change string `json:"change"`
-	// Actor: Who acts, as the memory was told; otherwise empty.
+	// Actor: The actor of the memory. Empty if it has none.
 	Actor string `json:"actor"`
-	// Session: The id of the session of the memory: that of a conversation, if each has a session of its own.
+	// Session: The id of the memory's session. It identifies a conversation if each one has a session of its own.
 	Session string `json:"session"`
-	// ToolUseId: The Id of the ToolUse block that was executed; otherwise empty.
+	// ToolUseId: The id of the tool-use block that was executed. Empty if the input was not a block.
 	ToolUseId string `json:"tool_use_id"`
 }
 
@@ -220,13 +219,13 @@ type Expired struct {
 	LastUsed time.Time `json:"last_used"`
 }
 
-// GrepMatch: A place where Memory.grep found something.
+// GrepMatch: A match of Memory.grep.
 type GrepMatch struct {
-	// Path: The path of the file, or of the directory whose name it is.
+	// Path: The path of the file, or of the entry whose name matches.
 	Path string `json:"path"`
-	// Line: The number of the line, counted from 1; 0 if the name was found.
+	// Line: The 1-based number of the line. 0 if the name matches.
 	Line int `json:"line"`
-	// Text: The line, or the name. A long line is cut around the match, with … where something is left out.
+	// Text: The line, or the name. A long line is cut around the match, with … where text is left out.
 	Text string `json:"text"`
 }
 
@@ -267,25 +266,25 @@ const (
 	HistoryPartly HistoryKind = "partly"
 )
 
-// HistoryMatch: A line or a name that is in the history, and not in the files as they are.
+// HistoryMatch: A line or a name that is in the history, but not in the current files.
 type HistoryMatch struct {
-	// Version: The newest version that has it.
+	// Version: The newest version that has the line or the name.
 	Version Version `json:"version"`
-	// Line: The number of the line, counted from 1; 0 if the name was found.
+	// Line: The 1-based number of the line. 0 if the name matches.
 	Line int `json:"line"`
-	// Text: The line, or the name. A long line is cut around the match, with … where something is left out.
+	// Text: The line, or the name. A long line is cut around the match, with … where text is left out.
 	Text string `json:"text"`
 }
 
-// HistorySize: How much the history of a memory holds.
+// HistorySize: The size of the history of a memory.
 type HistorySize struct {
-	// Versions: The number of versions of all files, those of deleted files included.
+	// Versions: The number of versions of all files, including deleted files.
 	Versions int `json:"versions"`
-	// Bytes: The bytes of its records, as HistoryMaxBytes counts them.
+	// Bytes: The total size of its records in bytes, as HistoryMaxBytes counts them.
 	Bytes int64 `json:"bytes"`
 }
 
-// Operation: What a change did to a file.
+// Operation: The operation that changed a file.
 type Operation string
 
 const (
@@ -299,30 +298,30 @@ const (
 	OperationRenamed Operation = "renamed"
 	// OperationDeleted: The file, or a directory above it, was deleted.
 	OperationDeleted Operation = "deleted"
-	// OperationExpired: It expired, because it was not used for a long time.
+	// OperationExpired: The file expired because it was not used for a long time.
 	OperationExpired Operation = "expired"
-	// OperationCleared: It was deleted with everything else (Memory.clear).
+	// OperationCleared: The file was deleted with all others (Memory.clear).
 	OperationCleared Operation = "cleared"
-	// OperationRestored: An earlier state was brought back.
+	// OperationRestored: An earlier state was restored.
 	OperationRestored Operation = "restored"
-	// OperationImported: It came from a file outside of the memory (memdir import).
+	// OperationImported: The file was imported from outside the memory (memdir import).
 	OperationImported Operation = "imported"
 	// OperationRedacted: The content of an earlier version was removed from the history.
 	OperationRedacted Operation = "redacted"
-	// OperationExternal: Another program changed the file, or a memory without history did. The next change of the file
-	// notices it and records what it found.
+	// OperationExternal: Another program, or a memory without history, changed the file. The next change of the file detects
+	// this and records the content that it found.
 	OperationExternal Operation = "external"
 )
 
-// PastFile: A file as it was at a time.
+// PastFile: A file as it was at a given time.
 type PastFile struct {
-	// Path: Where it was.
+	// Path: The path at that time.
 	Path string `json:"path"`
-	// Size: Its size in bytes. Nil if its content is redacted, or it was not read since it was moved.
+	// Size: Its size in bytes. Nil if its content is redacted, or if it was not read since it was moved.
 	Size *int64 `json:"size"`
-	// Modified: When it was last changed before that time; zero if that is not known.
+	// Modified: The time of its last change before the given time; zero if unknown.
 	Modified time.Time `json:"modified"`
-	// Version: The id of its version. Empty for a file that was not changed since the history is kept.
+	// Version: The id of its version. Empty for a file that was not changed since the history began.
 	Version string `json:"version"`
 }
 
@@ -334,7 +333,7 @@ type Problem struct {
 	Path string `json:"path"`
 	// Description: The problem as a sentence, for you.
 	Description string `json:"description"`
-	// IsBeside: Whether it is about an entry that is not part of the memory. The memory itself is then in order.
+	// IsBeside: Whether the problem is about an entry that is not part of the memory. The memory itself is then intact.
 	IsBeside bool `json:"is_beside"`
 }
 
@@ -344,11 +343,11 @@ type ProblemKind string
 const (
 	// ProblemUnreadable: A file or directory cannot be read.
 	ProblemUnreadable ProblemKind = "unreadable"
-	// ProblemWrongSize: A file holds more or fewer bytes than its directory says.
+	// ProblemWrongSize: The size of a file differs from the size in its directory.
 	ProblemWrongSize ProblemKind = "wrong-size"
 	// ProblemDamaged: The store's own structures contradict each other.
 	ProblemDamaged ProblemKind = "damaged"
-	// ProblemLeftOver: A process that ended in the middle of a command left this.
+	// ProblemLeftOver: A leftover of a process that ended in the middle of a command.
 	ProblemLeftOver ProblemKind = "left-over"
 	// ProblemLink: A symbolic link. It is never followed, and is not part of the memory.
 	ProblemLink ProblemKind = "link"
@@ -361,49 +360,49 @@ const (
 	ProblemReserved ProblemKind = "reserved"
 )
 
-// RedactedText: What RedactText removed from the history, or would remove.
+// RedactedText: The result of RedactText: what was removed from the history, or would be.
 type RedactedText struct {
 	// Change: The id of the change; empty if there was nothing to do, or with DryRun.
 	Change string `json:"change"`
-	// Versions: The versions whose contents have the text, newest first, as they were before.
+	// Versions: The versions whose contents contain the text, newest first, as they were before.
 	Versions []Version `json:"versions"`
-	// Current: The paths of the files that have it now, sorted, with DryRun; otherwise that is an error.
+	// Current: With DryRun: the paths of the files whose present content contains the text, sorted. Without it, such files are
+	// an error.
 	Current []string `json:"current"`
-	// Names: The paths that have the text, as they were before, sorted: redacted- and random digits stand in the place of the
-	// names.
+	// Names: The paths that contained the text, as they were before, sorted. Their names are replaced by redacted- and random
+	// digits.
 	Names []string `json:"names"`
-	// KeptNames: The paths that have the text in a name now, sorted: they stay.
+	// KeptNames: The paths of existing files whose names contain the text, sorted. They are kept.
 	KeptNames []string `json:"kept_names"`
 }
 
-// Restored: What Restore, Undo and RestoreAll did.
+// Restored: The result of Restore, Undo and RestoreAll.
 type Restored struct {
-	// Change: The id of the change that this made, which can be undone itself. Empty if there was nothing to do, or with
-	// DryRun.
+	// Change: The id of the resulting change, which can be undone itself. Empty if there was nothing to do, or with DryRun.
 	Change string `json:"change"`
-	// Files: The files, in the order of their paths.
+	// Files: The files, sorted by path.
 	Files []RestoredFile `json:"files"`
-	// Skipped: What was left out, with SkipConflicts, and why: in the order of the paths.
+	// Skipped: The files that SkipConflicts skipped, with the reasons, sorted by path.
 	Skipped []Conflict `json:"skipped"`
 }
 
-// RestoredFile: What was done to a file to bring back an earlier state, or would be done.
+// RestoredFile: A change that was made, or would be made, to bring a file back to an earlier state.
 type RestoredFile struct {
-	// Operation: What was done: Created, Modified, Renamed or Deleted.
+	// Operation: The operation: Created, Modified, Renamed or Deleted.
 	Operation Operation `json:"operation"`
-	// Path: Where.
+	// Path: The path.
 	Path string `json:"path"`
-	// OldPath: Where it was before, if it was renamed; otherwise empty.
+	// OldPath: The path before the change, if it was a rename; otherwise empty.
 	OldPath string `json:"old_path"`
-	// Merged: The text of the file after it, if this was merged with later changes; otherwise nil.
+	// Merged: The new text of the file, if it was merged with later changes; otherwise nil.
 	Merged *string `json:"merged"`
 }
 
-// SensitiveMatch: A place where a rule finds sensitive text. It does not have the text itself.
+// SensitiveMatch: A place where a rule matches sensitive text. It does not contain the text itself.
 type SensitiveMatch struct {
-	// Path: The path of the file, or of the directory whose name it is.
+	// Path: The path of the file, or of the entry whose name matches.
 	Path string `json:"path"`
-	// Line: The number of the line, counted from 1; 0 if it is in the name.
+	// Line: The 1-based number of the line. 0 if the match is in the name.
 	Line int `json:"line"`
 	// Rule: The id of the rule.
 	Rule string `json:"rule"`
@@ -417,61 +416,62 @@ type SizedPath struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// Stats: How much a memory holds. Hidden files count, as they do for the limits (MaxFiles and MaxTotalBytes). The files of
-// the history do not. Times are those of listings: in object storage, a file that was copied there counts from then on.
+// Stats: The contents of a memory in numbers. Hidden files count, as they do for the limits (MaxFiles and MaxTotalBytes).
+// The files of the history do not. Times are those of listings: in object storage, the time of a copied file is the time
+// of the copy.
 type Stats struct {
 	// Files: The number of files.
 	Files int `json:"files"`
-	// Directories: The number of directories below /memories. A hidden one counts if there is a file in it.
+	// Directories: The number of directories below /memories. A hidden directory counts if there is a file in it.
 	Directories int `json:"directories"`
-	// Bytes: The bytes of all files together.
+	// Bytes: The total bytes of all files.
 	Bytes int64 `json:"bytes"`
 	// Largest: The largest file; nil if there are no files.
 	Largest *SizedPath `json:"largest"`
-	// Oldest: The file whose last change is the longest ago. Nil if the store does not keep times.
+	// Oldest: The file with the earliest last change. Nil if the store does not keep times.
 	Oldest *TimedPath `json:"oldest"`
-	// Newest: The file that was changed last; nil as for Oldest.
+	// Newest: The file with the latest change; nil as for Oldest.
 	Newest *TimedPath `json:"newest"`
-	// LeastRecentlyUsed: The file that was not used for the longest time, and when it was used last: the later of its last
-	// change and its last recorded access. Nil if the store does not keep accesses, or is read-only. Without the option
-	// RecordAccess, only changes count as uses.
+	// LeastRecentlyUsed: The file that was not used for the longest time, and its last use: the later of its last change and
+	// its last recorded access. Nil if the store does not keep accesses, or is read-only. Without the option RecordAccess,
+	// only changes count as uses.
 	LeastRecentlyUsed *TimedPath `json:"least_recently_used"`
-	// History: How much the history holds; nil if the memory has none.
+	// History: The size of the history. Nil if the memory has none.
 	History *HistorySize `json:"history"`
 }
 
-// TimedPath: A file and a time of it.
+// TimedPath: A file and one of its times.
 type TimedPath struct {
 	// Path: The path of the file.
 	Path string `json:"path"`
-	// Time: The time.
+	// Time: The time, which depends on the field: the last change or the last use.
 	Time time.Time `json:"time"`
 }
 
-// Version: One version of one file: what a change made of it.
+// Version: One version of one file: its state after a change.
 type Version struct {
-	// ID: Names this version, for ReadVersion and the like. Ids sort by time.
+	// ID: Identifies this version, for example for ReadVersion. Ids sort by time.
 	ID string `json:"id"`
 	// Change: The id of the change that made it. One change can make versions of several files, such as the deletion of a
 	// directory.
 	Change string `json:"change"`
-	// Operation: What was done.
+	// Operation: The operation.
 	Operation Operation `json:"operation"`
-	// Path: Where the file is since then; where it was, if it was deleted.
+	// Path: The path of the file after the change. If the file was deleted, its last path.
 	Path string `json:"path"`
-	// OldPath: Where it was before, if it was renamed; otherwise empty.
+	// OldPath: The path before the change, if it was a rename; otherwise empty.
 	OldPath string `json:"old_path"`
-	// Time: When, by the clock of the machine that made the change.
+	// Time: The time of the change, by the clock of the machine that made it.
 	Time time.Time `json:"time"`
-	// Actor: Who, as the memory that made the change was told; empty if it was not told.
+	// Actor: The actor, as set on the memory that made the change; empty if none was set.
 	Actor string `json:"actor"`
-	// Size: The size of the content in bytes. Nil if the file was deleted, its content is redacted, or it was not read since
-	// it was moved.
+	// Size: The size of the content in bytes. Nil if the file was deleted, if its content is redacted, or if it was not read
+	// since it was moved.
 	Size *int64 `json:"size"`
 	// SHA256: The SHA-256 of the content, in hexadecimal digits. Empty as for Size.
 	SHA256 string `json:"sha256"`
-	// IsCurrent: Whether the file is there, and this is what it holds, as far as the history knows.
+	// IsCurrent: Whether the file exists and holds this content, as far as the history knows.
 	IsCurrent bool `json:"is_current"`
-	// Redacted: Why the content was removed from the history; nil if it was not.
+	// Redacted: The reason why the content was removed from the history; nil if it was not.
 	Redacted *string `json:"redacted"`
 }

@@ -2,15 +2,15 @@
 /* eslint-disable */
 import type * as results from './results.cjs'
 
-/** Cancels one call. A call that has not begun to write does not happen. */
+/** Cancels one call. If the call has not begun to write, it is not executed. */
 export declare class Cancellation {
-  /** A new one, not yet cancelled. `number` is what TypeScript knows the call's signal by. */
+  /** A new one, not yet cancelled. `number` identifies the call's signal in TypeScript. */
   constructor(number: number)
   /** Cancels the call. */
   cancel(): void
 }
 
-/** A memory directory; the class `Memory` of the package is written on top of it. */
+/** A memory directory. The package's class `Memory` is built on top of it. */
 export declare class Engine {
   /** Opens the store that `address` names. */
   static open(address: string, options?: object | undefined): Engine
@@ -18,10 +18,10 @@ export declare class Engine {
   static onNativeStore(store: NativeStore, options?: object | undefined): Engine
   /**
    * Uses a store that is written in JavaScript. `serve` is called with every request to it and
-   * must not throw; `members` are the optional members that the store has.
+   * must not throw. `members` are the optional members that the store has.
    */
   static onJsStore(serve: (arg: StoreRequest) => unknown, members: Array<string>, options?: object | undefined): Engine
-  /** Executes one tool call, given as an object or as the JSON text of one. */
+  /** Executes one tool call, given as an object or as its JSON text. */
   execute(input: unknown, cancellation?: Cancellation | undefined | null): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown }>
   /** Executes the command `name`. The input's own `command` is ignored. */
   executeAs(name: string, input: unknown, cancellation?: Cancellation | undefined | null): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown }>
@@ -30,8 +30,8 @@ export declare class Engine {
   /** Deletes everything below `/memories`. */
   clear(cancellation?: Cancellation | undefined | null): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown }>
   /**
-   * Removes the files that nobody used for `olderThan` milliseconds. `progress` returns whether
-   * it goes on.
+   * Removes the files that were not used for `olderThan` milliseconds. `progress` returns false
+   * to stop the removal.
    */
   expire(olderThan: number, dryRun: boolean, progress?: ((progress: results.ExpiryProgress) => boolean) | undefined, cancellation?: Cancellation | undefined): Promise<Array<results.Expired>>
   /** The text of a file. */
@@ -40,67 +40,70 @@ export declare class Engine {
   readShown(path: string, cancellation?: Cancellation | undefined): Promise<string>
   /** Writes a file; with `ifUnchanged` only if it holds that text. */
   write(path: string, text: string, ifUnchanged: string | null | undefined, cancellation?: Cancellation | undefined): Promise<void>
-  /** The entries below a directory; `depth` is null for all. */
+  /** The entries below a directory. `depth` is null for all levels. */
   list(path: string, depth: number | null, cancellation?: Cancellation | undefined): Promise<Array<StoreEntry>>
-  /** Whether there is a file or a directory. */
+  /** True if a file or a directory exists at the path. */
   exists(path: string, cancellation?: Cancellation | undefined): Promise<boolean>
-  /** The names and lines in which a text, or a regular expression, is found. */
+  /** The names and lines that match a text or a regular expression. */
   grep(query: string, regex: boolean, ignoreCase: boolean, path: string, limit: number, cancellation?: Cancellation | undefined): Promise<Array<results.GrepMatch>>
   /** A table of contents in at most `maxChars` characters. */
   index(maxChars: number, cancellation?: Cancellation | undefined): Promise<string>
-  /** The files of a project of several sessions; the paths of those that were made. */
+  /**
+   * Creates the files of a project of several sessions. Returns the paths of the files that were
+   * created.
+   */
   bootstrap(about: string, features: readonly string[], init: string, cancellation?: Cancellation | undefined): Promise<Array<string>>
-  /** Forgets what the model has seen. */
+  /** Makes the stale guard forget everything that the model has seen. */
   forgetViews(): void
   /** The JSON text of the tool's definition. */
   toolDefinition(dialect: string): string
   /** The JSON texts of the definitions of a tool for each command. */
   toolDefinitions(dialect: string, prefix: string): Array<string>
-  /** A session of the same memory, whose changes are recorded as this actor's. */
+  /** A session of the same memory. Its changes are recorded under this actor. */
   actingAs(actor: string): Engine
   /** The versions, newest first. Times are in milliseconds since 1970. */
   history(path: string | null | undefined, limit: number | null | undefined, before: string | null | undefined, actor: string | null | undefined, change: string | null | undefined, since: number | null, cancellation?: Cancellation | undefined): Promise<Array<results.Version>>
   /** The content of a version. */
   readVersion(id: string, cancellation?: Cancellation | undefined): Promise<Uint8Array>
-  /** A unified diff of two versions, or of what a version changed. */
+  /** A unified diff of two versions, or of the change that made a version. */
   diff(id: string, other: string | null | undefined, cancellation?: Cancellation | undefined): Promise<string>
   /** Writes the content of a version back, or of all versions of a change. */
   restore(id: string, overwrite: boolean, cancellation?: Cancellation | undefined): Promise<results.Restored>
-  /** Takes back a change, or all changes since a time, in milliseconds since 1970. */
+  /** Undoes a change, or all changes since a time, in milliseconds since 1970. */
   undo(change: string | null | undefined, since: number | null, actor: string | null | undefined, dryRun: boolean, skipConflicts: boolean, merge: boolean, cancellation?: Cancellation | undefined): Promise<results.Restored>
-  /** Makes every file what it was at a time, in milliseconds since 1970. */
+  /** Restores every file to its state at a time, in milliseconds since 1970. */
   restoreAll(at: number, dryRun: boolean, cancellation?: Cancellation | undefined): Promise<results.Restored>
-  /** Removes the content of a version from the history for good. */
+  /** Permanently removes the content of a version from the history. */
   redact(id: string, reason: string, cancellation?: Cancellation | undefined): Promise<string | null>
-  /** Removes the versions that the options keep no longer. */
+  /** Removes the versions that the retention options no longer keep. */
   trimHistory(cancellation?: Cancellation | undefined): Promise<number>
-  /** Removes every content with a text from the history for good. */
+  /** Permanently removes every content that contains a text from the history. */
   redactText(query: string, regex: boolean, ignoreCase: boolean, reason: string, dryRun: boolean, cancellation?: Cancellation | undefined): Promise<results.RedactedText>
-  /** The whole id of which this is a part. */
+  /** Completes an id from a part of it. */
   resolveId(part: string, cancellation?: Cancellation | undefined): Promise<string>
   /** The history as a stream for `git fast-import`. */
   exportHistory(cancellation?: Cancellation | undefined): Promise<Uint8Array>
-  /** What files held once, and hold no more. */
+  /** Matches in past contents that the current files no longer have. */
   grepHistory(query: string, regex: boolean, ignoreCase: boolean, path: string, limit: number, cancellation?: Cancellation | undefined): Promise<Array<results.HistoryMatch>>
-  /** The files that there were at a time, in milliseconds since 1970. */
+  /** The files that existed at a time, in milliseconds since 1970. */
   filesAt(at: number, cancellation?: Cancellation | undefined): Promise<Array<results.PastFile>>
-  /** What a file held at a time, in milliseconds since 1970; null if there was no file. */
+  /** The content of a file at a time, in milliseconds since 1970; null if there was no file. */
   readAt(path: string, at: number, cancellation?: Cancellation | undefined): Promise<Uint8Array | null>
-  /** For each line of a file the version that brought it. */
+  /** For each line of a file, the version that added it. */
   blame(path: string, cancellation?: Cancellation | undefined): Promise<Array<results.BlamedLine>>
-  /** Removes everything for good, with the whole history. */
+  /** Permanently removes everything, including the whole history. */
   erase(dryRun: boolean, cancellation?: Cancellation | undefined): Promise<results.Erased>
-  /** Where the rules for sensitive text find something. */
+  /** The places where the rules find sensitive text. */
   findSensitive(path: string, limit: number, cancellation?: Cancellation | undefined): Promise<Array<results.SensitiveMatch>>
-  /** How much the memory holds. */
+  /** Statistics about the memory. */
   stats(cancellation?: Cancellation | undefined): Promise<results.Stats>
-  /** Begins to watch a path, every so many milliseconds. */
+  /** Begins to watch a path. `every` is the polling interval in milliseconds. */
   watch(path: string, every: number | null | undefined, cancellation?: Cancellation | undefined): Promise<Watching>
 }
 
 /** Several stores, each with its mount point. */
 export declare class Mounts {
-  /** No stores yet. */
+  /** An empty list of mounts. */
   constructor()
   /** Adds the store that `address` names. */
   addAddress(at: string, address: string, readOnly: boolean): void
@@ -110,11 +113,11 @@ export declare class Mounts {
   addJsStore(at: string, serve: (arg: StoreRequest) => unknown, members: Array<string>, readOnly: boolean): void
 }
 
-/** A store of the core. Its methods are those of the package's `Store`. */
+/** A store of the core. It has the methods of the package's `Store`. */
 export declare class NativeStore {
   /** Inspects the store and its history, and reads every file in it. */
   check(): Promise<results.Checked>
-  /** Copies all that this store holds into another. `progress` says whether it goes on. */
+  /** Copies everything from this store to another. `progress` returns false to stop the copy. */
   copyTo(destination: NativeStore, overwrite: boolean, progress?: ((progress: results.CopyProgress) => boolean) | undefined): Promise<results.Copied>
   /** Opens the store that `address` names. */
   constructor(address: string, options?: object | undefined)
@@ -124,7 +127,10 @@ export declare class NativeStore {
   static onJsStore(serve: (arg: StoreRequest) => unknown, members: Array<string>): NativeStore
   /** Opens the store that `address` names without decrypting it. */
   static beneath(address: string): NativeStore
-  /** Changes the key of the encrypted store in this one; returns how many files were encrypted. */
+  /**
+   * Changes the key of the encrypted store in this one. Returns the number of files that were
+   * encrypted.
+   */
   rekey(oldKey: Uint8Array | string, newKey: Uint8Array | string): Promise<number>
   /** The whole content of a file. */
   read(path: string): Promise<Uint8Array>
@@ -132,7 +138,7 @@ export declare class NativeStore {
   list(path: string): Promise<Array<StoreEntry>>
   /** Writes a whole file, and makes missing parents. */
   write(path: string, content: Uint8Array, overwrite: boolean): Promise<void>
-  /** Changes a file while no other writer can come between. */
+  /** Changes a file atomically. */
   update(path: string, edit: (content: Uint8Array) => Uint8Array | null | undefined): Promise<void>
   /** Deletes a file, or a directory with everything in it. */
   delete(path: string): Promise<void>
@@ -145,8 +151,8 @@ export declare class NativeStore {
   /** Records that a file was accessed at `time`. */
   recordAccess(path: string, time: number): Promise<void>
   /**
-   * Whether the store takes names for the same that differ only in case or in how letters are
-   * composed.
+   * True if the store treats names that differ only in case, or in how letters are composed, as
+   * the same name.
    */
   get foldsCase(): boolean
   /**
@@ -157,15 +163,15 @@ export declare class NativeStore {
 }
 
 /**
- * One tool call that is decoded and validated. Call one of `returned`, `deny`, `fail` and `cancel`, once, to
- * finish it.
+ * One tool call that is decoded and validated. To finish it, call exactly one of `returned`, `deny`, `fail`
+ * and `cancel`, once.
  */
 export declare class PendingCall {
   /** The command for `before`; null if the call is already refused. */
   get command(): object | null
-  /** What `before` may know of the call; null if it is not asked. */
+  /** The other facts about the call for `before`; null if the hook is not called. */
   get known(): { actor?: string, session: string, toolUseId?: string } | null
-  /** What the command would change, as a unified diff; empty if `before` is not asked. */
+  /** The command's change as a unified diff; empty if `before` is not called. */
   diff(): Promise<string>
   /** Finishes the call with the value that `before` returned. */
   returned(returned: unknown): Promise<{ content: string, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown, hook?: true, event: results.Event }>
@@ -179,9 +185,12 @@ export declare class PendingCall {
 
 /** One call of a store that is written in JavaScript. */
 export declare class StoreRequest {
-  /** Whether the method is to be called: not if the call was cancelled before. To be asked first, and once. */
+  /**
+   * Returns true if the method should be called, and false if the call was cancelled before. Call this first, and only
+   * once.
+   */
   begins(): boolean
-  /** The number of the call's `Cancellation`; none if it cannot be cancelled, or not any more. */
+  /** The number of the call's `Cancellation`; null if the call cannot be cancelled, or no longer can be. */
   get caller(): number | null
   /** The method that is called. */
   get operation(): string
@@ -189,38 +198,38 @@ export declare class StoreRequest {
   get path(): string
   /** The destination of a rename. */
   get destination(): string | null
-  /** Whether a write may replace an existing file. */
+  /** True if a write may replace an existing file. */
   get overwrite(): boolean
-  /** How many levels of a directory are wanted. */
+  /** The number of directory levels to list. */
   get depth(): number
   /** The time to set, in milliseconds since 1970. */
   get time(): number | null
   /** The content to write. It is moved out: a second call returns nothing. */
   takeContent(): Uint8Array | null
   /**
-   * In an update: the new content for `content`, or null to leave the file as it is, also if the call was cancelled
-   * meanwhile.
+   * The new content for `content` in an update, or null to leave the file unchanged. It is also null if the call was
+   * cancelled meanwhile.
    */
   edit(content: Uint8Array): Uint8Array | null
   /** Answers with the method's result. */
   succeed(returned: Uint8Array | Array<StoreEntry> | number | boolean | undefined): void
   /** Answers that the store has no such method. */
   absent(): void
-  /** Answers with the method's error: its code, its message, and what was thrown. */
+  /** Answers with the method's error: its code, its message, and the thrown value. */
   fail(code: string | undefined | null, message: string, thrown: unknown): void
 }
 
 /** A watch that has begun. */
 export declare class Watching {
-  /** Whether `changes` would look at the store, or the watch is closed. */
+  /** True if `changes` would poll the store now, or the watch is closed. */
   isDue(): boolean
-  /** Looks once; null if the watch is closed. */
+  /** Polls the store once; null if the watch is closed. */
   changes(cancellation?: Cancellation | undefined): Promise<Array<results.Change> | null>
   /** Ends the watch. */
   close(): void
 }
 
-/** How this half was built: `debug` or `release`. */
+/** The build profile of the native half: `debug` or `release`. */
 export declare function buildProfile(): string
 
 /**
@@ -229,27 +238,27 @@ export declare function buildProfile(): string
  */
 export declare function checkContract(rule: number, serve: (arg: StoreRequest) => unknown, members: Array<string>): Promise<string | null>
 
-/** Throws a `ConfigError` if the argument is no number of milliseconds from 0 on. */
+/** Throws a `ConfigError` if the argument is not a number of milliseconds, 0 or more. */
 export declare function checkSpan(name: string, given: number): void
 
 /** The JSON text of a request's `context_management`. */
 export declare function contextManagement(clearAt: number | null, keep: number, clearAtLeast: number | null | undefined, excludeTools: readonly string[], compactAt: number | null | undefined): string
 
-/** How many rules the contract of a store has. */
+/** The number of rules in the contract of a store. */
 export declare function contractRules(): number
 
-/** The media type of a whole PNG or JPEG image; null for anything else. */
+/** The media type of a complete PNG or JPEG image; null for anything else. */
 export declare function imageType(content: Uint8Array): 'image/png' | 'image/jpeg' | null
 
-/** The 32 bytes of the key in a file, which is made if nothing is there. */
+/** The 32 bytes of the key in a file, which is created if it does not exist. */
 export declare function keyFromFile(path: string): Uint8Array
 
 /** The memories in a database, or below a prefix. */
 export declare function namespaces(address: string): Promise<Array<results.Namespace>>
 
 /**
- * Runs one command, with the program's name as the first argument, on the standard streams of this
- * process; its exit code. Nothing else happens in the process meanwhile.
+ * Runs one command on the standard streams of this process. The first argument is the program's
+ * name. Returns the exit code. It blocks JavaScript's thread until the command ends.
  */
 export declare function runCommandLine(arguments: Array<string>): number
 
@@ -265,5 +274,5 @@ export interface StoreEntry {
   accessed?: number | undefined
 }
 
-/** The sentence about an option of a call that does not exist. `known` are those that do. */
+/** The error message for an unknown option of a call. `known` are the valid names. */
 export declare function unknownOption(name: string, known: Array<string>): string

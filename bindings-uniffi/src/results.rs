@@ -4,31 +4,31 @@ use std::time::{Duration, SystemTime};
 
 use crate::number::number;
 
-/// A line of a file, and the version that brought it.
+/// A line of a file, and the version that added it.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct BlamedLine {
-    /// The number of the line, counted from 1.
+    /// The line number, starting at 1.
     pub line: i64,
-    /// The line without its line feed. A carriage return before that is a part of the text.
+    /// The line without its line feed. A carriage return before it is part of the text.
     pub text: String,
-    /// The id of the version that brought the line. Null if the history does not know of it: the file was changed by
-    /// another program since its last version, or has no version.
+    /// The id of the version that added the line. Null if the history does not know it: another program changed the
+    /// file since its last version, or the file has no version.
     #[uniffi(default = None)]
     pub version: Option<String>,
     /// The id of the change that made this version.
     #[uniffi(default = None)]
     pub change: Option<String>,
-    /// What this change did: `external` if another program brought the line.
+    /// The operation of this change: `external` if another program added the line.
     #[uniffi(default = None)]
     pub operation: Option<HistoryOperation>,
-    /// Who made this change, as the memory was told.
+    /// The actor of this change, as set on the memory that made it.
     #[uniffi(default = None)]
     pub actor: Option<String>,
-    /// When. Of an external version, when it was noticed.
+    /// The time of this change. For an external version, the time when it was detected.
     #[uniffi(default = None)]
     pub time: Option<SystemTime>,
-    /// Whether the line may be older than this version: another program brought it, or earlier versions were removed
-    /// for their age, redacted or damaged.
+    /// Whether the line may be older than this version: another program added it, or earlier versions were removed for
+    /// their age, redacted or damaged.
     pub may_be_older: bool,
 }
 
@@ -49,15 +49,15 @@ impl From<memdir::history::BlamedLine> for BlamedLine {
 
 /// A change to a memory.
 ///
-/// It is told after the change, when a reply is not yet given. After a failure of the store that may have come before
-/// or after the change, it is told as well: look at the path to see what is there.
+/// It is reported after the change and before the reply is returned. If the store failed and the change may have been
+/// made, it is reported, too: read the path to see the current state.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// What happened. A watch tells only of files that are `written` or `deleted`.
+    /// The kind of change. A watch reports only files that are `written` or `deleted`.
     pub kind: ChangeKind,
-    /// Where: for `renamed` the new path, for `cleared` the root.
+    /// The path; for `renamed` the new path, for `cleared` the root.
     pub path: String,
-    /// The path before, for `renamed`; otherwise null.
+    /// The old path of a `renamed` entry; otherwise null.
     #[uniffi(default = None)]
     pub old_path: Option<String>,
 }
@@ -72,12 +72,12 @@ impl From<memdir::Change> for Change {
     }
 }
 
-/// What a `Change` did.
+/// The kind of a `Change`.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeKind {
     /// A file was created, overwritten or edited.
     Written,
-    /// A file was deleted, or a directory with everything in it; also by an expiry.
+    /// A file was deleted, or a directory with everything in it. An expiry also reports this.
     Deleted,
     /// A file or directory was renamed or moved, with everything in it.
     Renamed,
@@ -125,22 +125,22 @@ impl From<memdir_bindings_shared::check::Checked> for Checked {
     }
 }
 
-/// Why a file is not brought back: it was changed since, or something is in the way.
+/// Why a file cannot be restored: it was changed since, or something is in the way.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
     /// The path.
     pub path: String,
-    /// Whether it is in the way: a file where a directory is needed, or a directory or something else where a file is
-    /// needed. It is never overwritten. Delete or rename it first.
+    /// Whether something is in the way: a file where a directory is needed, or a directory or something else where a
+    /// file is needed. It is never overwritten. Delete or rename it first.
     pub in_the_way: bool,
     /// The id of the newest later change of the file. Null if it is not recorded: another program changed the file
     /// since its last version, or something is in the way.
     #[uniffi(default = None)]
     pub change: Option<String>,
-    /// Who made this change, as the memory was told.
+    /// The actor of this change, as set on the memory that made it.
     #[uniffi(default = None)]
     pub actor: Option<String>,
-    /// When. If another program made the change, when it was noticed.
+    /// The time of this change. For a change by another program, the time when it was detected.
     #[uniffi(default = None)]
     pub time: Option<SystemTime>,
 }
@@ -157,18 +157,19 @@ impl From<memdir::history::Conflict> for Conflict {
     }
 }
 
-/// What a copy did.
+/// The result of a copy.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Copied {
-    /// Files that were written.
+    /// The number of files that were written.
     pub files: i64,
-    /// Their bytes.
+    /// The bytes of the written files.
     pub bytes: i64,
-    /// Files that the destination already had, with the same content.
+    /// The number of files that the destination already had, with the same content.
     pub equal: i64,
-    /// Empty directories that were made.
+    /// The number of empty directories that were created.
     pub directories: i64,
-    /// Entries of the source that are not part of the memory, such as links and reserved names, and were not copied.
+    /// Entries of the source that were not copied, because they are not part of the memory, such as links and reserved
+    /// names.
     #[uniffi(default = [])]
     pub left_out: Vec<String>,
 }
@@ -188,7 +189,7 @@ impl From<memdir::copy::Copied> for Copied {
 /// The phase of a copy.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CopyPhase {
-    /// Both stores are compared; nothing is changed.
+    /// Both stores are compared. Nothing is changed.
     Comparing,
     /// Files are written.
     Copying,
@@ -210,13 +211,13 @@ pub struct CopyProgress {
     pub phase: CopyPhase,
     /// The next file.
     pub path: String,
-    /// The files that this phase has finished.
+    /// The number of files that this phase has finished.
     pub files: i64,
-    /// Their bytes.
+    /// The bytes of the finished files.
     pub bytes: i64,
-    /// All files of this phase; while comparing, those found so far.
+    /// The number of all files of this phase; while comparing, of those found so far.
     pub of_files: i64,
-    /// Their bytes.
+    /// The bytes of all files of this phase.
     pub of_bytes: i64,
 }
 
@@ -233,18 +234,18 @@ impl From<memdir::copy::Progress<'_>> for CopyProgress {
     }
 }
 
-/// A file or a directory, as a store lists it.
+/// A file or a directory in a store's listing.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The whole path, from `/memories` on.
+    /// The whole path, starting with `/memories`.
     pub path: String,
     /// The size of a file in bytes; null for a directory.
     pub size: Option<i64>,
     /// When a file was last written, to the microsecond; null for a directory, or if the store does not keep times.
     #[uniffi(default = None)]
     pub modified: Option<SystemTime>,
-    /// The last recorded access of a file; null for a directory, or if the store does not keep accesses. Of the methods
-    /// of a store only `list` must set it.
+    /// The last recorded access of a file; null for a directory, or if the store does not track accesses. Of a store's
+    /// methods, only `list` must set it.
     #[uniffi(default = None)]
     pub accessed: Option<SystemTime>,
 }
@@ -263,17 +264,16 @@ impl From<memdir::store::Entry> for Entry {
     }
 }
 
-/// How much `erase` removed for good, or would remove.
+/// What `erase` removed for good, or would remove.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Erased {
-    /// The number of files, hidden ones included.
+    /// The number of files, including hidden ones.
     pub files: i64,
-    /// The bytes of all files together.
+    /// The total size of all files in bytes.
     pub bytes: i64,
-    /// The number of versions in the history, those of deleted files included. A history that cannot be read counts as
-    /// none.
+    /// The number of versions in the history, including those of deleted files. 0 if the history cannot be read.
     pub versions: i64,
-    /// The bytes of its records.
+    /// The total size of its records in bytes.
     pub history_bytes: i64,
 }
 
@@ -288,48 +288,48 @@ impl From<memdir::history::Erased> for Erased {
     }
 }
 
-/// What kind of error a call ended with. A model reads sentences; a program should look at this.
+/// The kind of error that a call ended with. A model reads sentences; a program should use this.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// Nothing is at the path.
+    /// The path does not exist.
     NotFound,
-    /// Something is at the path already.
+    /// The path already exists.
     Exists,
-    /// A directory is where a file is needed.
+    /// The path is a directory, but a file is needed.
     IsADirectory,
-    /// A file is where a directory is needed.
+    /// The path is a file, but a directory is needed.
     NotADirectory,
-    /// The input, a parameter or a path is wrong, whatever the memory holds. A symbolic link on the path is such a
-    /// case, too.
+    /// The input, a parameter or a path is invalid, independently of the memory's content. A symbolic link on the path
+    /// counts, too.
     Invalid,
     /// The text to replace is not in the file.
     NoMatch,
     /// The text to replace is in the file more than once.
     SeveralMatches,
-    /// The file cannot be shown or edited as what it is: it is not UTF-8, no whole image, or no file at all but a
-    /// device.
+    /// The file is not of a kind that can be shown or edited: it is not UTF-8, an incomplete image, or a device.
     NotText,
     /// The memory, the store or the path is read-only.
     ReadOnly,
     /// The operating system or the server does not allow it.
     PermissionDenied,
-    /// This cannot be deleted or moved: `/memories` itself, a mount, a directory that its store cannot move as a whole.
+    /// The path cannot be deleted or moved: `/memories` itself, a mount point, or a directory that its store cannot
+    /// move as a whole.
     Fixed,
-    /// A file is, or would be, larger than one may be.
+    /// A file exceeds the size limit, or would exceed it.
     TooLarge,
-    /// The memory would hold more than it may, or the store is full.
+    /// The memory would exceed its total limit, or the store is full.
     Full,
-    /// The text or the path holds sensitive text.
+    /// The text or the path contains sensitive text.
     Sensitive,
-    /// The model has not seen what the file holds now (the option `stale_guard`).
+    /// The model has not seen the current content of the file (the option `stale_guard`).
     Stale,
-    /// The file does not hold what it was expected to hold.
+    /// The content of the file is not the expected one.
     Changed,
-    /// The hook `before` denied it.
+    /// The hook `before` denied the command.
     Denied,
-    /// Other writers have kept the store locked for too long. Nothing was changed.
+    /// Other writers kept the store locked for too long. Nothing was changed.
     Busy,
-    /// The caller cancelled it before it began to write. Nothing was changed.
+    /// The caller cancelled the call before it began to write. Nothing was changed.
     Cancelled,
     /// The store failed, and nothing was changed.
     Unavailable,
@@ -371,43 +371,43 @@ impl From<memdir::ErrorKind> for ErrorKind {
     }
 }
 
-/// What happened in one call.
+/// The event of one call, for the hook `after`.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// The name of the command; null if the input named none of the six.
+    /// The name of the command. Null if the input named none of the six.
     #[uniffi(default = None)]
     pub command: Option<String>,
-    /// The canonical path; for a rename, the old one. Null if the call was refused before its paths were validated.
-    /// With an option about sensitive text, `[REDACTED:rule]` is in the place of each finding.
+    /// The canonical path; for a rename, the old one. Null if the call was refused before its paths were validated. If
+    /// an option about sensitive text is set, `[REDACTED:rule]` replaces each finding.
     #[uniffi(default = None)]
     pub path: Option<String>,
     /// For a rename: the new path; otherwise null.
     #[uniffi(default = None)]
     pub new_path: Option<String>,
-    /// How it ended.
+    /// The outcome of the call.
     pub outcome: Outcome,
-    /// If the outcome is `ok`: for `create`, `str_replace` and `insert` the bytes of the text to write, as the hook
-    /// `before` left it; for `view` those of the reply or the image. Otherwise 0.
+    /// The number of bytes, if the outcome is `ok`. For `create`, `str_replace` and `insert`: of the text to write,
+    /// after the hook `before`. For `view`: of the reply or the image. Otherwise 0.
     pub bytes: i64,
-    /// The lines of the same text.
+    /// The number of lines of the same text.
     pub lines: i64,
-    /// The time until the reply was ready, `before` included.
+    /// The time until the reply was ready, including `before`.
     pub duration: Duration,
-    /// What the decoder repaired in the input.
+    /// The repairs that the decoder made in the input.
     #[uniffi(default = [])]
     pub repairs: Vec<String>,
-    /// The text of the reply, with the option `event_content`; otherwise null, and for an image.
+    /// The text of the reply, if the option `event_content` is set. Null without the option, and for an image.
     #[uniffi(default = None)]
     pub content: Option<String>,
-    /// The id of the change that the command made; null if it made none, or the memory has no history.
+    /// The id of the change that the command made. Null if it changed nothing, or the memory has no history.
     #[uniffi(default = None)]
     pub change: Option<String>,
-    /// Who acts, as the memory was told; otherwise null.
+    /// The actor of the memory. Null if it has none.
     #[uniffi(default = None)]
     pub actor: Option<String>,
-    /// The id of the session of the memory: that of a conversation, if each has a session of its own.
+    /// The id of the memory's session. It identifies a conversation if each one has a session of its own.
     pub session: String,
-    /// The `id` of the `tool_use` block that was executed; otherwise null.
+    /// The id of the tool-use block that was executed. Null if the input was not a block.
     #[uniffi(default = None)]
     pub tool_use_id: Option<String>,
 }
@@ -456,9 +456,9 @@ impl From<memdir::Expired> for Expired {
 /// The progress of an expiry.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct ExpiryProgress {
-    /// The files that were scanned.
+    /// The number of files that were scanned.
     pub files: i64,
-    /// Those of them that were removed, or would be.
+    /// The number of scanned files that were removed, or would be.
     pub removed: i64,
 }
 
@@ -468,15 +468,15 @@ impl From<memdir::policy::expiry::Progress> for ExpiryProgress {
     }
 }
 
-/// A place where `Memory.grep` found something.
+/// A match of `Memory.grep`.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct GrepMatch {
-    /// The path of the file, or of the directory whose name it is.
+    /// The path of the file, or of the entry whose name matches.
     pub path: String,
-    /// The number of the line, counted from 1; null if the name was found.
+    /// The 1-based number of the line. Null if the name matches.
     #[uniffi(default = None)]
     pub line: Option<i64>,
-    /// The line, or the name. A long line is cut around the match, with `…` where something is left out.
+    /// The line, or the name. A long line is cut around the match, with `…` where text is left out.
     pub text: String,
 }
 
@@ -543,15 +543,15 @@ impl From<memdir::history::HistoryErrorKind> for HistoryErrorKind {
     }
 }
 
-/// A line or a name that is in the history, and not in the files as they are.
+/// A line or a name that is in the history, but not in the current files.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct HistoryMatch {
-    /// The newest version that has it.
+    /// The newest version that has the line or the name.
     pub version: Version,
-    /// The number of the line, counted from 1; null if the name was found.
+    /// The 1-based number of the line. Null if the name matches.
     #[uniffi(default = None)]
     pub line: Option<i64>,
-    /// The line, or the name. A long line is cut around the match, with `…` where something is left out.
+    /// The line, or the name. A long line is cut around the match, with `…` where text is left out.
     pub text: String,
 }
 
@@ -561,12 +561,12 @@ impl From<memdir::HistoryMatch> for HistoryMatch {
     }
 }
 
-/// How much the history of a memory holds.
+/// The size of the history of a memory.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct HistorySize {
-    /// The number of versions of all files, those of deleted files included.
+    /// The number of versions of all files, including deleted files.
     pub versions: i64,
-    /// The bytes of its records, as `history_max_bytes` counts them.
+    /// The total size of its records in bytes, as `history_max_bytes` counts them.
     pub bytes: i64,
 }
 
@@ -576,7 +576,7 @@ impl From<memdir::history::HistorySize> for HistorySize {
     }
 }
 
-/// What a change did to a file.
+/// The operation that changed a file.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HistoryOperation {
     /// A new file.
@@ -589,18 +589,18 @@ pub enum HistoryOperation {
     Renamed,
     /// The file, or a directory above it, was deleted.
     Deleted,
-    /// It expired, because it was not used for a long time.
+    /// The file expired because it was not used for a long time.
     Expired,
-    /// It was deleted with everything else (`Memory.clear`).
+    /// The file was deleted with all others (`Memory.clear`).
     Cleared,
-    /// An earlier state was brought back.
+    /// An earlier state was restored.
     Restored,
-    /// It came from a file outside of the memory (`memdir import`).
+    /// The file was imported from outside the memory (`memdir import`).
     Imported,
     /// The content of an earlier version was removed from the history.
     Redacted,
-    /// Another program changed the file, or a memory without history did. The next change of the file notices it and
-    /// records what it found.
+    /// Another program, or a memory without history, changed the file. The next change of the file detects this and
+    /// records the content that it found.
     External,
 }
 
@@ -622,18 +622,18 @@ impl From<memdir::history::Operation> for HistoryOperation {
     }
 }
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// The command was executed.
     Ok,
     /// The call was refused: by the command's own rules, by a policy, or because the input is not a command.
     Refused,
-    /// A hook denied it.
+    /// A hook denied the command.
     Denied,
     /// The store or a hook failed.
     Failed,
-    /// The caller cancelled it before it began to write. Nothing was changed.
+    /// The caller cancelled the call before it began to write. Nothing was changed.
     Cancelled,
 }
 
@@ -649,18 +649,18 @@ impl From<memdir::Outcome> for Outcome {
     }
 }
 
-/// A file as it was at a time.
+/// A file as it was at a given time.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct PastFile {
-    /// Where it was.
+    /// The path at that time.
     pub path: String,
-    /// Its size in bytes. Null if its content is redacted, or it was not read since it was moved.
+    /// Its size in bytes. Null if its content is redacted, or if it was not read since it was moved.
     #[uniffi(default = None)]
     pub size: Option<i64>,
-    /// When it was last changed before that time; null if that is not known.
+    /// The time of its last change before the given time; null if unknown.
     #[uniffi(default = None)]
     pub modified: Option<SystemTime>,
-    /// The id of its version. Null for a file that was not changed since the history is kept.
+    /// The id of its version. Null for a file that was not changed since the history began.
     #[uniffi(default = None)]
     pub version: Option<String>,
 }
@@ -685,7 +685,7 @@ pub struct Problem {
     pub path: String,
     /// The problem as a sentence, for you.
     pub description: String,
-    /// Whether it is about an entry that is not part of the memory. The memory itself is then in order.
+    /// Whether the problem is about an entry that is not part of the memory. The memory itself is then intact.
     pub is_beside: bool,
 }
 
@@ -705,11 +705,11 @@ impl From<memdir::store::Problem> for Problem {
 pub enum ProblemKind {
     /// A file or directory cannot be read.
     Unreadable,
-    /// A file holds more or fewer bytes than its directory says.
+    /// The size of a file differs from the size in its directory.
     WrongSize,
     /// The store's own structures contradict each other.
     Damaged,
-    /// A process that ended in the middle of a command left this.
+    /// A leftover of a process that ended in the middle of a command.
     LeftOver,
     /// A symbolic link. It is never followed, and is not part of the memory.
     Link,
@@ -737,23 +737,24 @@ impl From<memdir::store::ProblemKind> for ProblemKind {
     }
 }
 
-/// What `redact_text` removed from the history, or would remove.
+/// The result of `redact_text`: what was removed from the history, or would be.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct RedactedText {
     /// The id of the change; null if there was nothing to do, or with `dry_run`.
     #[uniffi(default = None)]
     pub change: Option<String>,
-    /// The versions whose contents have the text, newest first, as they were before.
+    /// The versions whose contents contain the text, newest first, as they were before.
     #[uniffi(default = [])]
     pub versions: Vec<Version>,
-    /// The paths of the files that have it now, sorted, with `dry_run`; otherwise that is an error.
+    /// With `dry_run`: the paths of the files whose present content contains the text, sorted. Without it, such files
+    /// are an error.
     #[uniffi(default = [])]
     pub current: Vec<String>,
-    /// The paths that have the text, as they were before, sorted: `redacted-` and random digits stand in the place of
-    /// the names.
+    /// The paths that contained the text, as they were before, sorted. Their names are replaced by `redacted-` and
+    /// random digits.
     #[uniffi(default = [])]
     pub names: Vec<String>,
-    /// The paths that have the text in a name now, sorted: they stay.
+    /// The paths of existing files whose names contain the text, sorted. They are kept.
     #[uniffi(default = [])]
     pub kept_names: Vec<String>,
 }
@@ -770,17 +771,16 @@ impl From<memdir::history::RedactedText> for RedactedText {
     }
 }
 
-/// What `restore`, `undo` and `restore_all` did.
+/// The result of `restore`, `undo` and `restore_all`.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
-    /// The id of the change that this made, which can be undone itself. Null if there was nothing to do, or with
-    /// `dry_run`.
+    /// The id of the resulting change, which can be undone itself. Null if there was nothing to do, or with `dry_run`.
     #[uniffi(default = None)]
     pub change: Option<String>,
-    /// The files, in the order of their paths.
+    /// The files, sorted by path.
     #[uniffi(default = [])]
     pub files: Vec<RestoredFile>,
-    /// What was left out, with `skip_conflicts`, and why: in the order of the paths.
+    /// The files that `skip_conflicts` skipped, with the reasons, sorted by path.
     #[uniffi(default = [])]
     pub skipped: Vec<Conflict>,
 }
@@ -795,17 +795,17 @@ impl From<memdir::history::Restored> for Restored {
     }
 }
 
-/// What was done to a file to bring back an earlier state, or would be done.
+/// A change that was made, or would be made, to bring a file back to an earlier state.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct RestoredFile {
-    /// What was done: `created`, `modified`, `renamed` or `deleted`.
+    /// The operation: `created`, `modified`, `renamed` or `deleted`.
     pub operation: HistoryOperation,
-    /// Where.
+    /// The path.
     pub path: String,
-    /// Where it was before, if it was renamed; otherwise null.
+    /// The path before the change, if it was a rename; otherwise null.
     #[uniffi(default = None)]
     pub old_path: Option<String>,
-    /// The text of the file after it, if this was merged with later changes; otherwise null.
+    /// The new text of the file, if it was merged with later changes; otherwise null.
     #[uniffi(default = None)]
     pub merged: Option<String>,
 }
@@ -821,12 +821,12 @@ impl From<memdir::history::RestoredFile> for RestoredFile {
     }
 }
 
-/// A place where a rule finds sensitive text. It does not have the text itself.
+/// A place where a rule matches sensitive text. It does not contain the text itself.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct SensitiveMatch {
-    /// The path of the file, or of the directory whose name it is.
+    /// The path of the file, or of the entry whose name matches.
     pub path: String,
-    /// The number of the line, counted from 1; null if it is in the name.
+    /// The 1-based number of the line. Null if the match is in the name.
     #[uniffi(default = None)]
     pub line: Option<i64>,
     /// The id of the rule.
@@ -854,33 +854,33 @@ impl From<memdir::SizedPath> for SizedPath {
     }
 }
 
-/// How much a memory holds.
+/// The contents of a memory in numbers.
 ///
 /// Hidden files count, as they do for the limits (`max_files` and `max_total_bytes`). The files of the history do not.
-/// Times are those of listings: in object storage, a file that was copied there counts from then on.
+/// Times are those of listings: in object storage, the time of a copied file is the time of the copy.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Stats {
     /// The number of files.
     pub files: i64,
-    /// The number of directories below `/memories`. A hidden one counts if there is a file in it.
+    /// The number of directories below `/memories`. A hidden directory counts if there is a file in it.
     pub directories: i64,
-    /// The bytes of all files together.
+    /// The total bytes of all files.
     pub bytes: i64,
     /// The largest file; null if there are no files.
     #[uniffi(default = None)]
     pub largest: Option<SizedPath>,
-    /// The file whose last change is the longest ago. Null if the store does not keep times.
+    /// The file with the earliest last change. Null if the store does not keep times.
     #[uniffi(default = None)]
     pub oldest: Option<TimedPath>,
-    /// The file that was changed last; null as for `oldest`.
+    /// The file with the latest change; null as for `oldest`.
     #[uniffi(default = None)]
     pub newest: Option<TimedPath>,
-    /// The file that was not used for the longest time, and when it was used last: the later of its last change and its
-    /// last recorded access. Null if the store does not keep accesses, or is read-only. Without the option
-    /// `record_access`, only changes count as uses.
+    /// The file that was not used for the longest time, and its last use: the later of its last change and its last
+    /// recorded access. Null if the store does not keep accesses, or is read-only. Without the option `record_access`,
+    /// only changes count as uses.
     #[uniffi(default = None)]
     pub least_recently_used: Option<TimedPath>,
-    /// How much the history holds; null if the memory has none.
+    /// The size of the history. Null if the memory has none.
     #[uniffi(default = None)]
     pub history: Option<HistorySize>,
 }
@@ -900,12 +900,12 @@ impl From<memdir::Stats> for Stats {
     }
 }
 
-/// A file and a time of it.
+/// A file and one of its times.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct TimedPath {
     /// The path of the file.
     pub path: String,
-    /// The time.
+    /// The time, which depends on the field: the last change or the last use.
     pub time: SystemTime,
 }
 
@@ -915,36 +915,36 @@ impl From<memdir::TimedPath> for TimedPath {
     }
 }
 
-/// One version of one file: what a change made of it.
+/// One version of one file: its state after a change.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Version {
-    /// Names this version, for `read_version` and the like. Ids sort by time.
+    /// Identifies this version, for example for `read_version`. Ids sort by time.
     pub id: String,
     /// The id of the change that made it. One change can make versions of several files, such as the deletion of a
     /// directory.
     pub change: String,
-    /// What was done.
+    /// The operation.
     pub operation: HistoryOperation,
-    /// Where the file is since then; where it was, if it was deleted.
+    /// The path of the file after the change. If the file was deleted, its last path.
     pub path: String,
-    /// Where it was before, if it was renamed; otherwise null.
+    /// The path before the change, if it was a rename; otherwise null.
     #[uniffi(default = None)]
     pub old_path: Option<String>,
-    /// When, by the clock of the machine that made the change.
+    /// The time of the change, by the clock of the machine that made it.
     pub time: SystemTime,
-    /// Who, as the memory that made the change was told; null if it was not told.
+    /// The actor, as set on the memory that made the change; null if none was set.
     #[uniffi(default = None)]
     pub actor: Option<String>,
-    /// The size of the content in bytes. Null if the file was deleted, its content is redacted, or it was not read
-    /// since it was moved.
+    /// The size of the content in bytes. Null if the file was deleted, if its content is redacted, or if it was not
+    /// read since it was moved.
     #[uniffi(default = None)]
     pub size: Option<i64>,
     /// The SHA-256 of the content, in hexadecimal digits. Null as for `size`.
     #[uniffi(default = None)]
     pub sha256: Option<String>,
-    /// Whether the file is there, and this is what it holds, as far as the history knows.
+    /// Whether the file exists and holds this content, as far as the history knows.
     pub is_current: bool,
-    /// Why the content was removed from the history; null if it was not.
+    /// The reason why the content was removed from the history; null if it was not.
     #[uniffi(default = None)]
     pub redacted: Option<String>,
 }

@@ -23,7 +23,7 @@ __version__: Final[str]
 @final
 class Cancellation:
     """
-    Cancels a call. A call that has not begun to write does not happen.
+    Cancels a call. A call that has not begun to write is then not executed.
     """
     def __new__(cls, /) -> Cancellation: ...
     def cancel(self, /) -> None:
@@ -34,36 +34,37 @@ class Cancellation:
 @final
 class HookCall:
     """
-    What the hook `before` may know of a call, beside the command.
+    Describes a call, beyond its command, to the hook `before`.
 
     Attributes:
-        actor: Who acts: that of `acting_as`, or the option `actor`; `None` if there is none.
-        session: The session: each memory has its own, and each that `acting_as` makes.
+        actor: The actor of `acting_as`, or else the option `actor`; `None` if neither is set.
+        session: The session. Each memory has its own, and so has each result of `acting_as`.
         tool_use_id: The `id` of the `tool_use` block; `None` if the input was not a whole block.
     """
     @property
     def actor(self, /) -> str | None:
         """
-        Who acts; `None` if the memory was not told.
+        The actor of `acting_as`, or else the option `actor`; `None` if neither is set.
         """
     def diff(self, /) -> str:
         """
-        What the command would change, as a unified diff of the texts as they would be stored. Empty for a view.
+        Shows what the command would change, as a unified diff of the texts as they would be stored.
+        Empty for a view.
 
-        An approval holds for this diff: if what it is based on has changed when the command is
-        executed, nothing is changed, and the model reads that it has to view the file again. To ask
-        reads the file, or lists the directory, and leaves no trace.
+        An approval applies to this diff. If its basis has changed when the command is executed, nothing
+        is changed, and the model reads that it has to view the file again. Calling this reads the file,
+        or lists the directory, and is not recorded as a view or as use.
 
         Raises:
-            RefusedError: The command would be refused. Pass it on, and the command is refused in the
-                same words.
+            RefusedError: The command would be refused. If you let it pass, the command is refused with
+                the same sentence.
             StoreError: The store failed.
-            HookError: The hook has returned already.
+            HookError: The hook has already returned.
         """
     @property
     def session(self, /) -> str:
         """
-        The session: each memory has its own, and each that `acting_as` makes.
+        The session. Each memory has its own, and so has each result of `acting_as`.
         """
     @property
     def tool_use_id(self, /) -> str | None:
@@ -76,92 +77,96 @@ class Memory(Generic[ViewT_co]):
     """
     The memory directory: executes the six commands of Claude's memory tool on a store.
 
-    It needs no SDK. `execute` takes a tool call's input as the model sent it, and never raises
-    because of anything that the model sent. The methods named after the commands take plain
-    arguments, return the text of the reply, and raise `RefusedError` if the command is refused.
+    It needs no SDK. `execute` takes a tool call's input as the model sent it, and never raises because
+    of anything that the model sent. The methods named after the commands take plain arguments, return
+    the text of the reply, and raise `RefusedError` if the command is refused.
 
-    Many threads may use it at once, and many processes may use one directory: the store keeps
-    writers apart. Other Python threads run while the store works.
+    Many threads may use a memory concurrently, and many processes may use one directory: the store
+    synchronises writers. Other Python threads run while the store works.
 
     Args:
-        store: Where the files are: a directory, made if it is not there (the files are in its
-            `memories` directory, in the layout of the SDK's own tool); `"sqlite:agent.db"` for an
-            SQLite database; `"dir:./notes"` for the files of that very directory; `"memory:"` for a
-            new store in this process; a `Store`; or several of these as a dict from where each one
-            is mounted (`"/memories"`, `"/memories/team"`) to what is mounted there.
+        store: Where the files are. A directory is created if it does not exist; the files are in its
+            `memories` directory, the layout of the SDK's own tool. Other addresses are
+            `"sqlite:agent.db"` for an SQLite database, `"dir:./notes"` for the files of that very
+            directory, and `"memory:"` for a new store in this process. It may also be a `Store`, or
+            several of these as a dict from mount points (`"/memories"`, `"/memories/team"`) to the
+            mounted stores.
         max_view_chars: The most characters (Unicode scalar values) that one view shows. A longer
-            view is cut, and its last line says how to go on. `None` lifts the limit.
-        max_file_bytes: The most bytes that a command may make a file hold. A larger file that
-            another program wrote can be viewed. It can be edited to be smaller if it has at most 16
-            MiB. `None` lifts the limit.
-        max_total_bytes: The most bytes that all files together may hold, hidden ones included.
+            view is cut, and its last line says how to continue. `None` removes the limit.
+        max_file_bytes: The most bytes that a file may have after a command. A larger file that
+            another program wrote can be viewed. If it has at most 16 MiB, it can be edited to
+            become smaller. `None` removes the limit.
+        max_total_bytes: The most bytes that all files together may have, including hidden ones.
             `None` sets no limit.
-        max_files: The most files that the memory may hold, hidden ones included. `None` sets no
+        max_files: The most files that the memory may have, including hidden ones. `None` sets no
             limit.
         max_image_bytes: The most bytes of a `.png`, `.jpg` or `.jpeg` file that a view shows as an
-            image. Claude accepts at most 3,932,160. `None` shows no images.
-        on_existing: What `create` does if the file already exists: `"error"` refuses, `"overwrite"`
+            image. Claude accepts at most 3,932,160. `None` turns images off.
+        on_existing: Selects how `create` treats an existing file: `"error"` refuses, `"overwrite"`
             replaces the whole content atomically.
         read_only: The memory can be viewed but not changed. The directory or database must exist.
-            Nothing is made in a directory.
+            Nothing is created in a directory.
         read_only_paths: Patterns of paths that no command may change, such as
-            `"/memories/handbook"`, with everything below them. They take precedence over
+            `"/memories/handbook"`, including everything below them. They take precedence over
             `writable_paths`.
-        writable_paths: Patterns of the only paths that commands may change, with everything below
-            them. An empty list allows no changes. `None` sets no limit.
+        writable_paths: Patterns of the only paths that commands may change, including everything
+            below them. An empty list allows no changes. `None` allows changes to all paths except
+            `read_only_paths`.
         stale_guard: Refuses an edit that is based on an outdated view. `"on"` guards `insert` into
             files that this session of the memory has shown or written. `"strict"` also guards
             `str_replace`, and requires a view first.
-        sensitive_text: What happens to keys, tokens, passwords and payment cards in text that a
-            command would write: `"off"` does nothing, `"reject"` refuses the command, `"redact"`
-            writes `[REDACTED:rule]` in their place.
+        sensitive_text: Controls keys, tokens, passwords and payment cards in text that a command
+            would write: `"off"` does nothing, `"reject"` refuses the command, `"redact"` writes
+            `[REDACTED:rule]` instead of them.
         sensitive_rules: Your own rules, in addition to the built-in ones: patterns in the syntax of
-            Rust's `regex-lite`, without look-around and back-references. A dict: patterns by their
-            ids.
-        sensitive_on_view: Views show `[REDACTED:rule]` in the place of sensitive text. The file is
-            not changed. Such a view reads the whole file into memory.
-        expire_after: Before its first command, the memory removes files that were not used for this
-            long. Must be more than 0. The store must keep times of access. Seconds, or a
+            Rust's `regex-lite`, which has no look-around and no back-references. A dict: patterns
+            by their ids.
+        sensitive_on_view: Views show `[REDACTED:rule]` instead of sensitive text. The file is not
+            changed. Such a view reads the whole file into memory.
+        expire_after: Before its first command, the memory removes files that have not been used for
+            this long. Must be more than 0. The store must keep times of access. Seconds, or a
             `timedelta`.
-        record_access: Records each view and each rename of a file as a use of it. That costs a
-            write. `expire_after` turns it on. `expire()` needs it.
-        never_expire: Patterns of files that never expire, such as `"/memories/handbook"`, with
+        record_access: Records each view and each rename of a file as a use of the file. Each record
+            costs a write. `expire_after` turns this on. `expire()` requires it.
+        never_expire: Patterns of files that never expire, such as `"/memories/handbook"`, including
             everything below them.
-        history: Records every change before it is made, so that it can be seen and taken back.
-        history_max_age: Versions that are older are removed, except the last ten of a file that is
-            there. `None` keeps them however old they are. Seconds, or a `timedelta`.
-        history_max_versions: The most versions that are kept of a file, at least ten if it is
-            there. `None` sets no limit.
-        history_max_bytes: About how many bytes the history may hold: beyond it the oldest versions
-            are removed, except the last ten of a file that is there. `None` sets no limit.
-        actor: Who makes the changes of this memory, for its history: a session, a user, the id of a
-            tool call. Any text of your program, never of a model. `acting_as` begins a session with
-            another one.
-        before: Called with each command before the store is touched. It allows the command,
-            replaces its text, or denies it. The hook gets a mapping with `command` and its fields;
-            paths are validated and canonical. It returns `None` to allow the command, or a dict
-            with the new `file_text`, `new_str` or `insert_text`. It raises `Deny` with a sentence
-            for the model to deny the command. If it raises anything else, the command is not
-            executed, and the model reads only that it could not be checked. A hook with a parameter
-            `call` also gets a `HookCall`: who acts, and what the command would change.
-            `AsyncMemory` also takes a coroutine function.
+        history: Records every change before it is made, so changes can be listed and undone.
+        history_max_age: The history removes versions that are older than this, except the last ten
+            of a file that exists. `None` keeps versions of any age. Seconds, or a `timedelta`.
+        history_max_versions: The maximum number of versions that are kept of each file; a file that
+            exists keeps at least ten. `None` sets no limit.
+        history_max_bytes: The approximate maximum size of the history in bytes; beyond it the
+            oldest versions are removed, except the last ten of a file that exists. `None` sets no
+            limit.
+        actor: The actor of this memory's changes, for its history: a session, a user, the id of a
+            tool call. Any text from your program, never from a model. `acting_as` starts a session
+            with another actor.
+        before: Called for each command before the store is touched. It allows the command, replaces
+            its text, or denies it. The hook gets a mapping with `command` and its fields; paths are
+            validated and canonical. It returns `None` to allow the command, or a dict with the new
+            `file_text`, `new_str` or `insert_text`. It raises `Deny` with a sentence for the model
+            to deny the command. If it raises anything else, the command is not executed, and the
+            model reads only that it could not be checked. A hook with a parameter `call` also gets
+            a `HookCall`: the actor, and the change that the command would make. `AsyncMemory` also
+            accepts a coroutine function.
         after: Called after each call with its outcome. The hook gets an `Event`. An exception that
-            it raises goes to the logger `memdir`. Commands that a hook issues itself run without
-            hooks.
-        event_content: The events that `after` gets contain the reply's text.
-        durability: What an acknowledged command survives: `"full"` a loss of power, `"relaxed"`
-            only a crash of the process. Object storage is always durable.
-        lock_timeout: How long a change waits for other writers of the same store (local directory,
-            SQLite, PostgreSQL). After that the command is refused, and nothing was changed. `None`
-            waits without limit. Seconds, or a `timedelta`.
+            it raises is logged to the logger `memdir`. Commands that a hook issues itself run
+            without hooks.
+        event_content: Includes the reply's text in the events for `after`.
+        durability: The failures that an acknowledged command survives: `"full"` a loss of power,
+            `"relaxed"` only a crash of the process. Object storage is always durable.
+        lock_timeout: The time that a change waits for other writers of the same store (local
+            directory, SQLite, PostgreSQL). After that the command is refused, and nothing is
+            changed. `None` waits without limit. Seconds, or a `timedelta`.
         namespace: Selects one of several memories in one PostgreSQL database or one bucket. Any
-            text, such as a user's name. `None` selects the one that the address names. Never put a
-            value that is not your own into an address. On every other store it is an error.
+            text, such as a user's name. `None` selects the one that the address names. Pass
+            untrusted values in this option, never in an address. On every other store this option
+            is an error.
         encryption_key: Encrypts everything that the store keeps. A store is encrypted from its
             creation or not at all. 32 bytes; as a str, `"hex:…"` or `"base64:…"` for those, or else
             a passphrase.
-        encrypt_names: Also encrypts the names in a store that is made with a key. An existing store
-            stays as it was made.
+        encrypt_names: Also encrypts the names in a store that is created with a key. An existing
+            store keeps its setting.
 
     Raises:
         ConfigError: The address or an option is wrong.
@@ -187,13 +192,13 @@ class Memory(Generic[ViewT_co]):
     def __repr__(self, /) -> str: ...
     def acting_as(self, /, actor: str) -> Self:
         """
-        A session of the same memory, for a conversation of its own: its changes are recorded as
-        this actor's, such as an agent or a user, and with `stale_guard` only what it was shown itself
-        counts. Everything else is shared; each of the two is closed by itself. It replaces the option
-        `actor`.
+        Returns a session of the same memory, for a conversation of its own. Its changes are recorded
+        with this actor, such as an agent or a user. With `stale_guard`, only what this session was
+        shown counts. Everything else is shared. Close each of the two memories separately. The actor
+        replaces the option `actor`.
 
         Args:
-            actor: Any text of your program, never of a model.
+            actor: Any text of your application, never of a model.
 
         >>> from memdir import Memory
         >>> memory = Memory("memory:", history=True)
@@ -203,16 +208,16 @@ class Memory(Generic[ViewT_co]):
         """
     def blame(self, /, path: str) -> builtins.list[BlamedLine]:
         """
-        For each line of a file as it is now, the version that brought it, its actor and its time. A line
-        that was removed and brought back is of the version that brought it back. It stays what it is when
-        its file is renamed.
+        Finds, for each current line of a file, the version that added it, with its actor and time. A
+        line that was removed and added again belongs to the version that added it again. Renaming the
+        file does not change the result.
 
         Args:
             path: The path of the file.
 
         Raises:
-            HistoryError: No file is there (`kind` is `"no_file"`), it is not UTF-8 (`"not_text"`), or the
-                memory has no history.
+            HistoryError: The file does not exist (`kind` is `"no_file"`), it is not UTF-8
+                (`"not_text"`), or the memory has no history.
             StoreError: The store itself failed.
 
         >>> from memdir import Memory
@@ -224,38 +229,38 @@ class Memory(Generic[ViewT_co]):
         """
     def bootstrap(self, /, *, about: str, features: Sequence[str], init: str = "") -> builtins.list[str]:
         """
-        Lays out the files with which a project of several sessions begins: `progress.md`, `features.md`
-        and `init.md`. A file that is there already stays as it is. The model cannot call this.
+        Creates the files with which a project of several sessions begins: `progress.md`, `features.md`
+        and `init.md`. An existing file is not changed. The model cannot call this.
 
         Args:
-            about: What the project is about, in a line or a paragraph.
+            about: The subject of the project, in a line or a paragraph.
             features: The features to build, one after the other.
             init: How the project is set up and started, such as a command.
 
         Returns:
-            The paths of the files that were made.
+            The paths of the files that were created.
 
         Raises:
-            RefusedError: A policy forbids it. Files that were made stay.
+            RefusedError: A policy forbids it. Files that were already created stay.
             StoreError: The store itself failed.
         """
     def clear(self, /) -> str:
         """
-        Deletes everything below `/memories`. The model cannot call this. With a history, all contents stay
-        in the history; `erase` removes it, too.
+        Deletes everything below `/memories`. The model cannot call this. With a history, the history
+        keeps all contents; `erase` removes the history, too.
 
         Raises:
             StoreError: The store itself failed.
         """
     def close(self, /) -> None:
         """
-        Closes the memory: what it has open is closed if nobody else uses it, and every further call raises a
-        `ValueError`. Calls that are under way come to their end. A memory that is not closed is so at the latest when it
-        is collected; a `with` statement closes it at its end.
+        Closes the memory. Its store is closed if nothing else uses it. Every later call raises a
+        `ValueError`, but running calls finish. A `with` statement closes the memory at its end. A
+        memory that was not closed is closed when the garbage collector collects it.
         """
     def create(self, /, path: str, file_text: str) -> str:
         """
-        Makes a new file and its missing parents.
+        Creates a new file and its missing parents.
 
         Raises:
             RefusedError: The command was refused; its text is the reply for the model.
@@ -271,14 +276,15 @@ class Memory(Generic[ViewT_co]):
         """
     def diff(self, /, id: str, other: str | None = None) -> str:
         """
-        A unified diff from one version to another; empty if nothing differs.
+        Makes a unified diff from one version to another; empty if there is no difference.
 
         Args:
             id: The id of a version.
-            other: The id of another one. Without it: what the change of the version did to the file.
+            other: The id of another version. If absent, the diff shows what the change of the version
+                did to the file.
 
         Raises:
-            HistoryError: As `read_version`; but a file that is not there counts as empty.
+            HistoryError: The same cases as for `read_version`, but a missing file counts as empty.
             StoreError: The store itself failed.
 
         >>> from memdir import Memory
@@ -299,19 +305,19 @@ class Memory(Generic[ViewT_co]):
         """
     def erase(self, /, *, dry_run: bool = False) -> Erased:
         """
-        Removes everything for good: files, directories, the whole history, and what killed processes left.
-        The model cannot call this.
+        Removes everything for good: files, directories, the whole history, and the leftovers of killed
+        processes. The model cannot call this.
 
-        It works whether or not the memory has the option `history`, is not recorded, and cannot be undone.
-        Mounted stores that are read-only stay as they are. Afterwards the memory goes on as an empty one,
-        also for other processes. If it fails or is killed, a second call does the rest. What memdir cannot
-        reach stays: backups, and what a disk or a server keeps of deleted data.
+        It works with and without the option `history`, is not recorded, and cannot be undone. Mounted
+        stores that are read-only are not changed. Afterwards the memory is empty and still usable, also
+        for other processes. If the call fails or is killed, a second call removes the rest. Data that
+        memdir cannot reach stays: backups, and deleted data that a disk or a server still keeps.
 
         Args:
             dry_run: Only count what would be removed.
 
         Returns:
-            How much was removed, or would be.
+            The amounts that were removed, or would be.
 
         Raises:
             RefusedError: The memory is read-only.
@@ -325,12 +331,12 @@ class Memory(Generic[ViewT_co]):
             input: The call's input: a dict, its JSON text, or one of the SDK's command models.
 
         Returns:
-            The reply for the model. Never an exception: a model's mistake is a reply with
-            `is_error`, and so is a broken store (its `cause` has the details for you).
+            The reply for the model. Nothing is raised: a model's mistake is a reply with `is_error`,
+            and so is a broken store. Its `cause` has the details for you.
         """
     def exists(self, /, path: str) -> bool:
         """
-        Whether there is a file or a directory.
+        Returns whether a file or a directory exists.
 
         Raises:
             RefusedError: It is not a path under `/memories`.
@@ -338,14 +344,14 @@ class Memory(Generic[ViewT_co]):
         """
     def expire(self, /, older_than: float | timedelta, *, dry_run: bool = False, on_progress: Callable[[ExpiryProgress], object] | None = None) -> builtins.list[Expired]:
         """
-        Removes the files that nobody used for `older_than`. The model cannot call this.
+        Removes the files that were not used for `older_than`. The model cannot call this.
 
-        A file is used when it is changed, and when it is viewed or renamed through a memory with
-        `record_access`. These stay: directories, files that match `never_expire`, files that no
-        command may delete, and files that are used meanwhile.
+        Changing a file counts as use. Viewing or renaming it counts as use only through a memory with
+        `record_access`. Some entries are never removed: directories, files that match `never_expire`,
+        files that no command may delete, and files that are used meanwhile.
 
         Args:
-            older_than: For how long a file was not used: seconds, or a `timedelta`.
+            older_than: The time since the last use: seconds, or a `timedelta`.
             dry_run: Only return the files that would be removed.
             on_progress: Called after every 1,000 files and at the end. An exception that it raises
                 stops the removal; files that are already removed stay removed.
@@ -354,14 +360,15 @@ class Memory(Generic[ViewT_co]):
             The files that were removed, or would be, in the order of the paths.
 
         Raises:
-            ConfigError: Accesses are not recorded, the store does not keep them, or it is read-only.
+            ConfigError: The memory does not record accesses, or the store does not keep them, or it is
+                read-only.
             StoreError: The store itself failed. Files that are already removed stay removed.
         """
     def export_history(self, /) -> bytes:
         """
-        The history as a stream for `git fast-import`, as a whole: a commit for each change, with its actor
-        as the author, on the branch `main`. The same history always gives the same commits. A content
-        that was removed from the history is replaced by a text that says so.
+        Exports the whole history as a stream for `git fast-import`: a commit for each change, with its
+        actor as the author, on the branch `main`. The same history always gives the same commits. A
+        content that was removed from the history is replaced by a text that says so.
 
         Raises:
             HistoryError: The memory has no history.
@@ -375,22 +382,23 @@ class Memory(Generic[ViewT_co]):
         """
     def files_at(self, /, at: datetime) -> builtins.list[PastFile]:
         """
-        The files that there were at a time, in the order of their paths. A file that nobody changed since
-        the history is kept is among them as it is now, if it was last written before that time.
+        Lists the files that existed at a time, in the order of their paths. A file that was not changed
+        since the history began is included with its current content, if it was last written before that
+        time.
 
         Args:
             at: A `datetime` with a time zone.
 
         Raises:
-            HistoryError: The history does not reach back so far (`kind` is `"trimmed"`), or the memory has
-                none.
+            HistoryError: The history does not go back that far (`kind` is `"trimmed"`), or the memory
+                has none.
             StoreError: The store itself failed.
         """
     def find_sensitive(self, /, path: str = "/memories", *, limit: SupportsIndex = 100) -> builtins.list[SensitiveMatch]:
         """
-        Finds sensitive text with the built-in rules and those of `sensitive_rules`, in names and lines, in
-        the order of the paths and lines. The text itself is not returned. Whether commands may write such
-        text does not matter here.
+        Finds sensitive text with the built-in rules and those of `sensitive_rules`, in names and lines,
+        in the order of the paths and lines. The text itself is not returned. The option
+        `sensitive_text` has no effect here.
 
         Args:
             path: A directory, with everything below it, or a file.
@@ -398,7 +406,7 @@ class Memory(Generic[ViewT_co]):
 
         Raises:
             ConfigError: `limit` is wrong.
-            RefusedError: Nothing is at `path`.
+            RefusedError: `path` does not exist.
             StoreError: The store itself failed.
 
         >>> from memdir import Memory
@@ -409,27 +417,27 @@ class Memory(Generic[ViewT_co]):
         """
     def forget_views(self, /) -> None:
         """
-        Makes the stale guard refuse edits of every file that the model has seen, until it views the file
-        again. Call it when the conversation was compacted, of which the guard cannot know. Not after
-        context editing that spares the memory's results.
+        Makes the stale guard refuse edits of every file that the model has seen, until the model views
+        the file again. Call it when the conversation was compacted, because the guard cannot notice
+        that. It is not needed after context editing that keeps the memory's results.
         """
     def grep(self, /, query: str, *, regex: bool = False, ignore_case: bool = False, path: str = "/memories", limit: SupportsIndex = 100) -> builtins.list[GrepMatch]:
         """
         Finds names of files and directories, and lines of files, in the order of the paths and lines.
         Hidden entries and files that are not text are left out. With `sensitive_on_view` it searches
-        what a view would show.
+        the redacted text that a view shows.
 
         Args:
             query: The text to find, or a pattern.
             regex: `query` is a regular expression, in the syntax of Rust's `regex-lite` (no
                 look-around and no back-references; linear time). `^` and `$` are the ends of a line.
-            ignore_case: Upper and lower case are the same; in a pattern, those of ASCII letters.
+            ignore_case: Ignore upper and lower case; in a pattern, only for ASCII letters.
             path: A directory, with everything below it, or a file.
             limit: The most matches to return.
 
         Raises:
             ConfigError: The pattern or `limit` is wrong.
-            RefusedError: Nothing is at `path`.
+            RefusedError: `path` does not exist.
             StoreError: The store itself failed.
 
         >>> from memdir import Memory
@@ -440,20 +448,20 @@ class Memory(Generic[ViewT_co]):
         """
     def grep_history(self, /, query: str, path: str = "/memories", *, regex: bool = False, ignore_case: bool = False, limit: SupportsIndex = 100) -> builtins.list[HistoryMatch]:
         """
-        Finds names and lines that are in the history, and that the files do not have any more: newest
-        first, each with the newest version that has it. With `sensitive_on_view` it searches what a view
-        would show.
+        Finds names and lines that are in the history and no longer in the files, newest first. Each
+        match names the newest version that has it. With `sensitive_on_view` it searches the redacted
+        text that a view shows.
 
         Args:
             query: The text to find, or a pattern.
-            path: What is or was there, and below it.
+            path: A current or former file or directory, with everything below it.
             regex: `query` is a regular expression, as for `grep`.
-            ignore_case: Upper and lower case are the same, as for `grep`.
+            ignore_case: Ignore upper and lower case, as for `grep`.
             limit: The most matches to return.
 
         Raises:
             ConfigError: The pattern or `limit` is wrong.
-            HistoryError: The memory has no history, or the path is none.
+            HistoryError: The memory has no history, or the path is not valid.
             StoreError: The store itself failed.
 
         >>> from memdir import Memory
@@ -465,30 +473,30 @@ class Memory(Generic[ViewT_co]):
         """
     def history(self, /, path: str | None = None, *, limit: SupportsIndex | None = None, before: str | None = None, actor: str | None = None, change: str | None = None, since: datetime | None = None) -> builtins.list[Version]:
         """
-        The versions of files that changes made, newest first. The memory must be opened with
+        Lists the versions of files that changes made, newest first. The memory must be opened with
         `history=True`.
 
         Args:
-            path: A file or a directory, also one that is not there any more: versions of what is or
-                was there, and the earlier versions of files that were moved there. `None` for
-                everything.
+            path: A file or a directory, which may have been deleted. The result has the versions of
+                everything that is or was there, and the earlier versions of files that were moved
+                there. `None` for everything.
             limit: The most versions to return; `None` for all.
-            before: The id of a version: only those before it. With the last one of a page this is the
-                next page.
-            actor: Only what this actor changed.
-            change: Only the versions of this change.
-            since: A `datetime` with a time zone: only what was changed then or later.
+            before: The id of a version: return only older versions. Pass the last id of a page to get
+                the next page.
+            actor: Return only changes by this actor.
+            change: Return only the versions of this change.
+            since: A `datetime` with a time zone: return only changes made then or later.
 
         Raises:
             ConfigError: `limit` is wrong.
-            HistoryError: The memory has no history, the path is none, or an id is none.
+            HistoryError: The memory has no history, or the path or an id is not valid.
             StoreError: The store itself failed.
         """
     def index(self, /, max_chars: SupportsIndex = 2000) -> str:
         """
-        A table of contents for a system prompt: a line for each file with its path, its size and its
-        first line. Files that match `never_expire` come first, then what was written last. If not all
-        fit, the last line says how many are left out.
+        Makes a table of contents for a system prompt: a line for each file with its path, its size and
+        its first line. Files that match `never_expire` come first, then the most recently written ones.
+        If not all fit, the last line says how many are left out.
 
         Args:
             max_chars: The most characters of the text.
@@ -507,22 +515,22 @@ class Memory(Generic[ViewT_co]):
         """
     def list(self, /, path: str = "/memories", *, depth: SupportsIndex | None = 1) -> Sequence[Entry]:
         """
-        The entries below a directory, in the order of their paths, without hidden ones and what is
-        below them. Of a file: the file itself.
+        Lists the entries below a directory, in the order of their paths. Hidden entries are left out,
+        with everything below them. For a file, the only entry is the file itself.
 
         Args:
             path: The directory.
-            depth: How many levels; `None` for all.
+            depth: The number of levels; `None` for all.
 
         Raises:
             ConfigError: `depth` is wrong.
-            RefusedError: Nothing is there.
+            RefusedError: The path does not exist.
             StoreError: The store itself failed.
         """
     def read(self, /, path: str) -> str:
         """
-        The text of a file, as it is: also what views hide (`sensitive_on_view`). It does not count as
-        a use of the file. The model cannot call this.
+        Reads the text of a file unchanged, including text that views redact (`sensitive_on_view`).
+        Reading does not count as use of the file. The model cannot call this.
 
         Raises:
             RefusedError: There is no such file, or it is not text.
@@ -530,21 +538,21 @@ class Memory(Generic[ViewT_co]):
         """
     def read_at(self, /, path: str, at: datetime) -> bytes | None:
         """
-        What a file held at a time; `None` if there was no file.
+        Reads the content of a file at a time; `None` if the file did not exist.
 
         Args:
-            path: The path that the file had then.
+            path: The path of the file at that time.
             at: A `datetime` with a time zone.
 
         Raises:
-            HistoryError: As `files_at` and `read_version`.
+            HistoryError: The same cases as for `files_at` and `read_version`.
             StoreError: The store itself failed.
         """
     def read_shown(self, /, path: str) -> str:
         """
-        The text of a file as a model may see it: redacted if views are (`sensitive_on_view`), and without
-        line numbers. It counts as a use of the file, as a view does. For giving a file to a model other
-        than by `view`.
+        Reads the text of a file as a model may see it: redacted if views are (`sensitive_on_view`), and
+        without line numbers. Like a view, it counts as use of the file. Use it to give a file to a
+        model by other means than `view`.
 
         Raises:
             RefusedError: There is no such file, it is not text, or it is too large to be shown.
@@ -558,7 +566,7 @@ class Memory(Generic[ViewT_co]):
         """
     def read_version(self, /, id: str) -> bytes:
         """
-        The content of a version.
+        Reads the content of a version.
 
         Args:
             id: The id of the version.
@@ -570,38 +578,39 @@ class Memory(Generic[ViewT_co]):
         """
     def redact(self, /, id: str, reason: str) -> str | None:
         """
-        Removes the content of a version from the history for good, wherever the history has it. The
+        Removes the content of a version from the history for good, in every record that has it. The
         version stays, with the reason.
 
         Args:
             id: The id of a version. With the id of a change, the contents of all its versions.
-            reason: Why, for whoever asks for the content later.
+            reason: Shown to anyone who later asks for the content.
 
         Returns:
-            The id of the change; `None` if nothing was left to remove.
+            The id of the change; `None` if there was nothing to remove.
 
         Raises:
-            HistoryError: A file holds this content now (`kind` is `"is_current"`); or as
-                `read_version`.
+            HistoryError: A file has this content now (`kind` is `"is_current"`); or the same cases as
+                for `read_version`.
             StoreError: The store itself failed.
         """
     def redact_text(self, /, query: str, reason: str, *, regex: bool = False, ignore_case: bool = False, dry_run: bool = False) -> RedactedText:
         """
-        Removes every content with a text from the history for good, as `redact` does, in whatever version
-        of whatever file: a text anywhere in the content, a regular expression in a line. The text goes from
-        names as well, unless a file or directory has them now; names of actors stay. It computes every content.
+        Removes every content that contains a text from the history for good, as `redact` does, in all
+        versions of all files. The text may be anywhere in the content; a regular expression has to
+        match within a line. The text is removed from names as well, unless a file or directory has such
+        a name now. Names of actors stay. This computes every content.
 
         Args:
             query: The text to remove, or a pattern.
-            reason: Why, for a reader who looks for the content later.
+            reason: Shown to anyone who later asks for the content.
             regex: `query` is a regular expression, as for `grep`.
-            ignore_case: Upper and lower case are the same, as for `grep`.
-            dry_run: Only return what would be done, and which files have the text now.
+            ignore_case: Ignore upper and lower case, as for `grep`.
+            dry_run: Only return what would be done, and the files that have the text now.
 
         Raises:
             ConfigError: The pattern is wrong.
-            HistoryError: Files have the text now (`kind` is `"is_current"`, and `paths` are the files); the
-                memory has no history, or is read-only.
+            HistoryError: Files have the text now (`kind` is `"is_current"`, and `paths` are the files);
+                the memory has no history, or is read-only.
             StoreError: The store itself failed.
 
         >>> from memdir import Memory
@@ -622,15 +631,15 @@ class Memory(Generic[ViewT_co]):
         """
     def resolve_id(self, /, part: str) -> str:
         """
-        The id of the version or of the change that a person means by a part of it: its beginning or its
-        end. Dashes and the case of letters do not matter.
+        Resolves a part of an id, its beginning or its end, to the id of the version or of the change.
+        Dashes and the case of letters do not matter.
 
         Args:
             part: At least 6 digits of the id, or all of it.
 
         Raises:
-            HistoryError: Several have this part (`kind` is `"ambiguous"`), none has it (`"unknown"`), it is
-                no part of an id (`"no_id"`), or the memory has no history.
+            HistoryError: Several ids match (`kind` is `"ambiguous"`), no id matches (`"unknown"`), it
+                cannot be part of an id (`"no_id"`), or the memory has no history.
             StoreError: The store itself failed.
 
         >>> from memdir import Memory
@@ -642,38 +651,39 @@ class Memory(Generic[ViewT_co]):
         """
     def restore(self, /, id: str, *, overwrite: bool = False) -> Restored:
         """
-        Writes the content of a version back, as a new version. A deleted file is made again where it
-        was. No policy applies: your own code brings back what was there.
+        Writes the content of a version back to its file, as a new version. A deleted file is created at
+        its former path. No policy applies, because your own code restores former content.
 
         Args:
-            id: The id of a version. For a deleted file that of the deletion, or an earlier one. With
-                the id of a change, all files of that change are brought back, such as those of a
-                deleted directory.
-            overwrite: Also write over what was changed since.
+            id: The id of a version. For a deleted file, use the id of the deletion or of an earlier
+                version. With the id of a change, all files of that change are restored, such as those
+                of a deleted directory.
+            overwrite: Also overwrite later changes.
 
         Raises:
-            HistoryError: As `read_version`; a file is there with another content (`kind` is
-                `"conflict"`); the memory is read-only; or the store failed in the middle (`"partly"`).
+            HistoryError: The same cases as for `read_version`; a file with another content exists
+                (`kind` is `"conflict"`); the memory is read-only; or the store failed in the middle
+                (`"partly"`).
             StoreError: The store itself failed.
         """
     def restore_all(self, /, at: datetime, *, dry_run: bool = False) -> Restored:
         """
-        Makes every file what it was at a time, whatever was changed since. Files of which the history
-        knows nothing stay.
+        Restores every file to its content at a time. Later changes are not a conflict. Files that are not
+        in the history are not changed.
 
         Args:
             at: A `datetime` with a time zone.
             dry_run: Only return what would be done.
 
         Raises:
-            HistoryError: The history does not reach back so far (`kind` is `"trimmed"`); or as
-                `restore`.
+            HistoryError: The history does not go back that far (`kind` is `"trimmed"`); or the same
+                cases as for `restore`.
             StoreError: The store itself failed.
         """
     def stats(self, /) -> Stats:
         """
-        How much the memory holds: files, bytes, the largest file, the oldest one. Hidden files count, as
-        they do for the limits.
+        Measures how much the memory holds: files, bytes, the largest file, the oldest one. Hidden files
+        count, as they do for the limits.
 
         Raises:
             StoreError: The store itself failed.
@@ -687,7 +697,8 @@ class Memory(Generic[ViewT_co]):
         """
     def str_replace(self, /, path: str, old_str: str, new_str: str | None = None) -> str:
         """
-        Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one, or `None`, deletes it.
+        Replaces the only occurrence of `old_str` in a file by `new_str`. An empty `new_str`, or `None`,
+        deletes the occurrence.
 
         Raises:
             RefusedError: The command was refused; its text is the reply for the model.
@@ -695,8 +706,9 @@ class Memory(Generic[ViewT_co]):
         """
     def tool_definition(self, /, dialect: str = "json-schema") -> dict[str, object]:
         """
-        The tool for a model host that does not know Anthropic's: one tool named `memory`, whose calls
-        `execute` carries out. If the memory is read-only, its only command is `view`.
+        Declares the tool to a model host that does not know Anthropic's memory tool: one tool named
+        `memory`, whose calls `execute` executes. If the memory is read-only, its only command is
+        `view`.
 
         Args:
             dialect: `"json-schema"` (`name`, `description`, `parameters`), `"openai"` (Responses API),
@@ -707,11 +719,11 @@ class Memory(Generic[ViewT_co]):
         """
     def tool_definitions(self, /, dialect: str = "json-schema", *, prefix: str = "") -> Sequence[dict[str, object]]:
         """
-        A tool for each command, named `prefix` and the command's name. Carry out a call of
-        `memory_view` with `memory.execute({"command": "view", **arguments})`.
+        Declares one tool for each command, named `prefix` and the command's name. To execute a call of
+        `memory_view`, use `memory.execute({"command": "view", **arguments})`.
 
         Args:
-            dialect: As for `tool_definition`.
+            dialect: The same values as for `tool_definition`.
             prefix: At most 32 ASCII letters, digits, `_` and `-`.
 
         Raises:
@@ -719,8 +731,8 @@ class Memory(Generic[ViewT_co]):
         """
     def trim_history(self, /) -> int:
         """
-        Removes the versions that the options keep no longer, and returns how many records of changes
-        that were. It is also done now and then after a change.
+        Removes the versions that the options no longer keep, and returns the number of removed records
+        of changes. Trimming also happens from time to time after a change.
 
         Raises:
             HistoryError: The memory has no history, or is read-only.
@@ -728,23 +740,27 @@ class Memory(Generic[ViewT_co]):
         """
     def undo(self, /, change: str | None = None, *, since: datetime | None = None, actor: str | None = None, dry_run: bool = False, skip_conflicts: bool = False, merge: bool = False) -> Restored:
         """
-        Takes changes back: every file becomes what it was before. If later changes of the same files
-        depend on them, nothing is changed, unless `skip_conflicts` or `merge` says otherwise.
+        Undoes changes: every file gets its earlier content. If later changes of the same files depend
+        on them, nothing is changed, unless `skip_conflicts` or `merge` is set.
 
         Args:
-            change: The id of one change, or of a version: the whole change that made it.
-            since: Or a `datetime` with a time zone: all changes that were made then or later.
+            change: The id of one change. With the id of a version, the whole change that made it.
+            since: A `datetime` with a time zone, instead of `change`: undo all changes that were made
+                then or later.
             actor: With `since`: only the changes of this actor.
             dry_run: Only return what would be done.
-            skip_conflicts: Leave out the files that cannot be undone because of a conflict, and undo the
-                rest. `skipped` of the result lists them.
-            merge: Keep later changes of other lines. Where a file was changed since, the lines of the
-                undone change become what they were, if no later change touches them or a line beside them.
+            skip_conflicts: Leave out the files that cannot be undone because of a conflict, and undo
+                the rest. `skipped` of the result lists them.
+            merge: Keep later changes of other lines. In a file that was changed since, the lines of the
+                undone change get their earlier text, if no later change touches them or a line beside
+                them.
 
         Raises:
-            HistoryError: Later changes depend on it (`kind` is `"conflict"`, and `conflicts` name the
-                files and these changes); what was before is no longer kept (`"trimmed"`); or as `restore`.
-            ConfigError: Not exactly one of `change` and `since` is given, or `actor` without `since`.
+            HistoryError: Later changes depend on it (`kind` is `"conflict"`, and `conflicts` names the
+                files and these changes); the earlier content is no longer kept (`"trimmed"`); or the
+                same cases as for `restore`.
+            ConfigError: Not exactly one of `change` and `since` is given, or `actor` is given without
+                `since`.
             StoreError: The store itself failed.
 
         >>> from memdir import Memory
@@ -762,7 +778,7 @@ class Memory(Generic[ViewT_co]):
 
         Args:
             path: The path to show.
-            view_range: The first and the last line to show, counted from 1; a last line of -1 is the
+            view_range: The first and the last line to show, counted from 1. A last line of -1 is the
                 end of the file. All lines if absent.
 
         Returns:
@@ -774,16 +790,17 @@ class Memory(Generic[ViewT_co]):
         """
     def watch(self, /, path: str = "/memories", *, every: float | timedelta | None = None) -> Watch:
         """
-        Begins to watch the files at `path` and below it, for changes by anybody: by this process, by other
-        ones, and by what writes to the store directly. Iterate over the result, or call its `changes`.
+        Begins to watch the files at `path` and below it for changes by any process, including writes
+        that bypass memdir. Iterate over the result, or call its `changes`.
 
-        What this process changes is seen at once. For the rest it looks at the store again and again, in
-        any case less often if a look takes long. The watch keeps the store open until it is closed itself.
+        Changes by this process are seen at once. To find other changes it polls the store. If a poll
+        takes long, it polls less often than `every` says. The watch keeps the store open until you
+        close the watch.
 
         Args:
-            path: A directory, with everything below it, or a file. Nothing needs to be there yet.
-            every: How often it looks: seconds, or a `timedelta`. `None`: twice a second, and once a second
-                if the store is on another machine.
+            path: A directory, with everything below it, or a file. It does not have to exist yet.
+            every: The polling interval: seconds, or a `timedelta`. `None`: half a second, and one
+                second if the store is on another machine.
 
         Raises:
             RefusedError: It is not a path under `/memories`.
@@ -800,18 +817,18 @@ class Memory(Generic[ViewT_co]):
         """
     def write(self, /, path: str, text: str, *, if_unchanged: str | None = None) -> None:
         """
-        Writes a file as a whole: it is made, with its parents, or replaced. The model cannot call
-        this, but the policies are those of its commands. The stale guard then asks the model to view
+        Writes a whole file: creates it with its parents, or replaces it. The model cannot call this,
+        but the policies of its commands apply. Afterwards the stale guard requires the model to view
         the file again.
 
         Args:
             path: The path of the file.
             text: Its new content.
-            if_unchanged: The text that `read` returned: the file is only replaced if it still holds
-                it. `None` replaces it in any case.
+            if_unchanged: The text that `read` returned. The file is replaced only if it still contains
+                that text. `None` replaces it in any case.
 
         Raises:
-            RefusedError: A policy forbids it, or the file does not hold `if_unchanged`. Nothing was
+            RefusedError: A policy forbids it, or the file's text is not `if_unchanged`. Nothing was
                 changed.
             StoreError: The store itself failed.
 
@@ -837,27 +854,29 @@ class NativeStore:
         """
     def delete_unused(self, /, path: str, since: datetime) -> bool:
         """
-        Deletes a file if it was neither written nor accessed at `since` or later; returns whether it did.
+        Deletes a file if it was neither written nor accessed at `since` or later. Returns whether it was
+        deleted.
         """
     def folds_case(self, /) -> bool:
         """
-        Whether the store takes names for the same that differ only in case or in how letters are composed.
+        Returns whether the store treats names as equal that differ only in case or in how letters are
+        composed.
         """
     def list(self, /, path: str) -> Sequence[Entry]:
         """
-        The entries of a directory, one level deep.
+        Lists a directory, one level deep.
         """
     def modified(self, /, path: str) -> datetime | None:
         """
-        When a file was last written; `None` if the store keeps no times.
+        Returns when a file was last written; `None` if the store keeps no times.
         """
     def open(self, /, path: str, depth: SupportsIndex) -> bytes | Sequence[Entry]:
         """
-        A file's content, or a directory's visible entries `depth` levels deep.
+        Reads a file, or lists a directory's visible entries `depth` levels deep.
         """
     def read(self, /, path: str) -> bytes:
         """
-        The whole content of a file.
+        Reads the whole content of a file.
         """
     def record_access(self, /, path: str, time: datetime) -> None:
         """
@@ -865,7 +884,7 @@ class NativeStore:
         """
     def rename(self, /, old: str, new: str) -> None:
         """
-        Moves a file or directory, and makes missing parents. Never overwrites.
+        Moves a file or directory, and creates missing parents. Never overwrites.
         """
     def set_modified(self, /, path: str, time: datetime) -> None:
         """
@@ -873,22 +892,22 @@ class NativeStore:
         """
     def tracks_access(self, /) -> bool:
         """
-        Whether the store keeps times of access.
+        Returns whether the store keeps access times.
         """
     def update(self, /, path: str, edit: Callable[[bytes], bytes | None]) -> None:
         """
-        Changes a file while no other writer can come between.
+        Changes a file. No other write can happen in between.
         """
     def write(self, /, path: str, content: bytes, overwrite: bool = False) -> None:
         """
-        Writes a whole file, and makes missing parents.
+        Writes a whole file, and creates missing parents.
         """
 
 @final
 class PendingCall:
     """
-    A call that is decoded and validated. It is finished once, by `finish`, `cancel` or `fail`, and has its reply then. The memory
-    counts it as under way until `end`.
+    A call that is decoded and validated. It is finished once, by `finish`, `cancel` or `fail`, and then has its reply. The memory
+    counts it as running until `end`.
     """
     def answer(self, /) -> tuple[str | builtins.list[ImageBlock], bool, MemdirError | None]:
         """
@@ -896,20 +915,20 @@ class PendingCall:
         """
     def ask(self, /, before: Any, takes_call: bool) -> object | None:
         """
-        What `before`, called on the thread of this call, returns; `None` if it is not asked.
+        The result of `before`, called on the thread of this call; `None` if `before` is not called.
         """
     def cancel(self, /) -> Event | None:
         """
-        Gives the call up, unless a thread has it: nothing is changed. Returns the event for `after`, or `None`.
+        Gives the call up, unless a thread executes it: nothing is changed. Returns the event for `after`, or `None`.
         """
     @property
     def command(self, /) -> Mapping[str, object] | None:
         """
-        The command for `before`; `None` if it is not asked.
+        The command for `before`; `None` if `before` is not called.
         """
     def content(self, /) -> str | builtins.list[ImageBlock]:
         """
-        What the method of the command returns.
+        The return value of the command's method.
 
         Raises:
             RefusedError: The command was refused.
@@ -918,7 +937,7 @@ class PendingCall:
         """
     def end(self, /) -> None:
         """
-        The memory counts the call as under way no longer.
+        Ends the call: the memory no longer counts it as running.
         """
     @property
     def event(self, /) -> Event | None:
@@ -927,43 +946,43 @@ class PendingCall:
         """
     def fail(self, /, raised: Any) -> Event | None:
         """
-        Ends the call because of an exception outside the store, such as that there is no thread. Returns the event for `after`, or
-        `None`.
+        Ends the call because of an exception outside the store, for example because no thread could be started. Returns the event
+        for `after`, or `None`.
         """
     def finish(self, /, returned: object, raised: object) -> Event | None:
         """
-        Executes the command, if `before` allows it by what it returned or raised. Returns the event for `after`; `None` if the
+        Executes the command, if the result or the exception of `before` allows it. Returns the event for `after`; `None` if the
         call was cancelled meanwhile.
         """
     @property
     def hook_call(self, /) -> HookCall | None:
         """
-        What `before` may know of the call; `None` if it is not asked.
+        The description of the call for `before`; `None` if `before` is not called.
         """
     @property
     def is_view(self, /) -> bool:
         """
-        Whether it changes nothing: a view, or a call that is already refused.
+        Returns whether the call changes nothing: it is a view, or is already refused.
         """
     def reply(self, /) -> Reply:
         """
-        What `Memory.execute` returns.
+        The return value of `Memory.execute`.
         """
 
 @final
 class ReadOnly:
     """
-    The result of `read_only`. Use it in the place of a store.
+    The result of `read_only`. Use it instead of a store.
     """
     def __repr__(self, /) -> str: ...
 
 @final
 class Watch:
     """
-    Tells what is changed in a memory; `Memory.watch` begins it.
+    Reports changes in a memory; `Memory.watch` begins it.
 
-    Iterating over it waits for the next change, and ends when the watch is closed. Ctrl-C ends the waiting. Many threads
-    may use one watch: each change is told to one of them.
+    Iterating over it waits for the next change, and ends when the watch is closed. Ctrl-C ends the
+    waiting. Many threads may use one watch: each change is returned to one of them.
     """
     def __enter__(self, /) -> Watch: ...
     def __exit__(self, kind: Any, raised: Any, traceback: Any, /) -> None: ...
@@ -971,22 +990,22 @@ class Watch:
     def __next__(self, /) -> Change: ...
     def changes(self, /, wait: float | timedelta) -> builtins.list[Change]:
         """
-        What was changed since the last call, or since the watch began, in the order of the paths. If that is nothing, it
-        waits for a change.
+        Returns the changes since the last call, or since the watch began, in the order of the paths. If
+        there are none, it waits for a change.
 
-        A rename is told as a file that is deleted and one that is written; a directory as its files. What is changed and
-        changed back between two looks is not told.
+        A rename is reported as a deleted file and a written file, and a directory as its files. Changes
+        undone between two polls are not reported.
 
         Args:
-            wait: For how long it waits at most: seconds, or a `timedelta`. With 0 it looks once.
+            wait: The longest time to wait: seconds, or a `timedelta`. With 0 it polls once.
 
         Raises:
-            StoreError: The store itself failed. The next call tells what this one could not.
+            StoreError: The store itself failed. The next call returns the changes that this one missed.
             ValueError: The watch is closed.
         """
     def close(self, /) -> None:
         """
-        Ends the watch. Who iterates over it comes to the end. Closing it again does nothing.
+        Ends the watch. Iterations over it end, too. Closing it again does nothing.
         """
 
 def after_fork_in_child() -> None:
@@ -1007,41 +1026,42 @@ def answer(memory: Memory, input: Any, command: str | None = None) -> tuple[str 
 
 def answer_nowait(memory: Memory, input: Any, command: str | None = None) -> tuple[str | builtins.list[ImageBlock], bool, MemdirError | None] | None:
     """
-    As [`answer`], if it is at hand.
+    Same as [`answer`], if the file is in memory.
     """
 
 def before_exit() -> None:
     """
-    Lets no other thread from the core into Python from now on: neither to stores and hooks nor to the
-    logger.
+    From now on, lets no other thread of the core into Python: neither to stores and hooks nor to the logger.
     """
 
 def before_fork() -> None:
     """
-    Waits until no other thread is in the middle of a command that a forked child could not survive.
+    Waits until no other thread is in the middle of a command that would break in a forked child.
     """
 
 def begin(memory: Memory, input: Any, command: str | None = None) -> PendingCall:
     """
-    Begins what `answer` does.
+    Begins a call of `answer`.
     """
 
 def begin_command(memory: Memory, command: str, *, path: str | None = None, view_range: SupportsLenAndGetItem[SupportsIndex] | None = None, file_text: str | None = None, old_str: str | None = None, new_str: str | None = None, insert_line: SupportsIndex | None = None, insert_text: str | None = None, old_path: str | None = None, new_path: str | None = None) -> PendingCall:
     """
-    Begins what the method of `Memory` with the name `command` does, with its arguments.
+    Begins a call of the method of `Memory` with the name `command`, with its arguments.
     """
 
 def begin_execute(memory: Memory, input: Any) -> PendingCall:
     """
-    Begins what `Memory.execute` does.
+    Begins a call of `Memory.execute`.
     """
 
 def check(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly]) -> Checked:
     """
-    Checks a store and its history: inspects the store's structures, reads every file, reads every record of the
-    history and computes every version. Changes nothing. Others may use the store meanwhile.
+    Checks a store and its history: inspects the store's structures, reads every file, reads every
+    record of the history and computes every version. Changes nothing. Other processes may use the
+    store meanwhile.
 
-    A store that fails in the middle is a problem, too: what was found before is kept.
+    If the store fails in the middle, the failure is reported as a problem, beside the problems
+    found before.
 
     Args:
         store: The store, or its address. It must exist.
@@ -1057,34 +1077,35 @@ def check(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | Pat
 
 def check_contract(factory: Callable[[], Store]) -> str | None:
     """
-    The first rule of the contract that the stores of `factory` break; `None` if they keep all.
+    Returns the first rule of the contract that a store of `factory` breaks; `None` if no rule is
+    broken.
     """
 
 def context_management(clear_at: SupportsIndex | None, keep: SupportsIndex, clear_at_least: SupportsIndex | None, exclude_tools: Sequence[str], compact_at: SupportsIndex | None) -> dict[str, object]:
     """
-    What `memdir.context_management` returns.
+    Makes the value that `memdir.context_management` returns.
     """
 
 def copy(source: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], destination: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, overwrite: bool = False, durability: Literal["full", "relaxed"] = "full", on_progress: Callable[[CopyProgress], object] | None = None) -> Copied:
     """
     Copies everything from one store into another: contents, times, hidden files, empty directories.
 
-    Nothing is ever deleted. Both stores are compared first. A file that is there already with the same
-    content only gets its time. If one is there with another content, nothing is copied at all, unless
-    `overwrite` is true. What is written is read back and compared. After an interruption, the same call
-    does the rest.
+    Nothing is ever deleted. Both stores are compared first. If a file with the same content already
+    exists, only its time is set. If a file with another content exists, nothing is copied at all,
+    unless `overwrite` is true. Everything that is written is read back and compared. After an
+    interruption, the same call copies the rest.
 
     Args:
-        source: The store to copy from, or its address; it has to be there, and is only read.
-        destination: The store to copy to, or its address; a directory or database is made.
-        overwrite: Whether files that have another content are replaced.
-        durability: What a copied file survives: `"full"` loss of power, `"relaxed"` a crash of the
-            process, which is faster for many small files.
-        on_progress: Called before each file; an exception that it raises ends the copy there.
+        source: The store to copy from, or its address. It must exist, and is only read.
+        destination: The store to copy to, or its address. A directory or database is created.
+        overwrite: Replace files that have another content.
+        durability: The failure that a copied file survives: `"full"` a loss of power, `"relaxed"` a
+            crash of the process, which is faster for many small files.
+        on_progress: Called before each file. An exception that it raises stops the copy.
 
     Raises:
         CopyError: The destination holds something else.
-        StoreError: A store cannot be opened, or failed. What was copied before stays.
+        StoreError: A store cannot be opened, or failed. Files that are already copied stay.
         ConfigError: An address is wrong.
 
     >>> from memdir import copy, open_store
@@ -1098,20 +1119,21 @@ def copy(source: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | Pat
 
 def decode(input: Any) -> dict[str, object]:
     """
-    The command in `input`, repaired, as a dict with the field names of the documentation. Nothing is executed, and no hook is called.
+    Decodes the command in `input`, repaired, as a dict with the field names of the documentation. Nothing is
+    executed, and no hook is called.
 
     Raises:
-        RefusedError: The input is no command.
+        RefusedError: The input is not a command.
     """
 
 def execute_failed(memory: Memory, input: Any, raised: Any) -> Reply:
     """
-    What `Memory.execute` returns if the call cannot be executed because of an exception.
+    The return value of `Memory.execute` if the call cannot be executed because of an exception.
     """
 
 def execute_nowait(memory: Memory, input: Any) -> Reply | None:
     """
-    What `Memory.execute` returns, if it is at hand.
+    The return value of `Memory.execute`, if the file is in memory.
     """
 
 def fail(memory: Memory, input: Any, command: str | None, raised: Any) -> tuple[str | builtins.list[ImageBlock], bool, MemdirError | None]:
@@ -1121,9 +1143,9 @@ def fail(memory: Memory, input: Any, command: str | None, raised: Any) -> tuple[
 
 def image_type(content: bytes) -> str | None:
     """
-    The media type of a whole PNG or JPEG image: `"image/png"` or `"image/jpeg"`. `None` for anything
-    else, also for an image that is cut off, which Anthropic's API refuses. A view shows a file as an
-    image if this names one.
+    Returns the media type of a complete PNG or JPEG image: `"image/png"` or `"image/jpeg"`. Returns
+    `None` for anything else, including a truncated image, which Anthropic's API refuses. A view
+    shows a file as an image if this returns a type.
 
     Args:
         content: The content of a file. Pixels are not decoded.
@@ -1135,27 +1157,29 @@ def image_type(content: bytes) -> str | None:
 
 def is_coroutine_function(function: Any) -> bool:
     """
-    Whether calling it gives a coroutine: an `async def`, or an object that is called by one.
+    Returns whether a call of the function gives a coroutine: it is an `async def`, or an object whose
+    `__call__` is one.
     """
 
 def is_due(watch: Watch) -> bool:
     """
-    Whether `changes` of the watch would look at the store at once, for event loops that wait without a thread.
+    Returns whether `changes` of the watch would poll the store now, for event loops that wait without a
+    thread.
     """
 
 def key_from_file(path: str | PathLike[str]) -> bytes:
     """
-    The key in a file: 32 bytes for `encryption_key`. If nothing is at `path`, a random key is generated,
-    and the file is made for it, which only its owner may read.
+    Reads the key in a file: 32 bytes for `encryption_key`. If `path` does not exist, a random key is
+    generated and written to a new file, which only its owner may read.
 
-    If several threads or processes make the first call at the same time, all get the same key. The file
-    is never overwritten. Do not lose it: without it the memory cannot be read.
+    If several threads or processes make the first call concurrently, all get the same key. The file is
+    never overwritten. Do not lose it: without it the memory cannot be read.
 
     Args:
         path: The file. Its directory must exist. `~` as its first component is the home directory.
 
     Raises:
-        ConfigError: The file does not have exactly 32 bytes, or cannot be read or made.
+        ConfigError: The file does not have exactly 32 bytes, or cannot be read or created.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -1173,24 +1197,25 @@ def listed_time(store: Store, path: str) -> datetime | None:
 
 def namespaces(address: str) -> builtins.list[Namespace]:
     """
-    The memories in a PostgreSQL database, or below a prefix of object storage: those that hold something,
-    sorted by their names. Each opens with its name as the option `namespace`.
+    Lists the memories in a PostgreSQL database, or below a prefix of object storage, that contain something,
+    sorted by name. Each opens with its name as the option `namespace`.
 
-    In PostgreSQL row-level security limits them to those that the user may see. In object storage a directory
-    of a memory that is at the prefix itself looks like a namespace. Of an encrypted memory with encrypted
-    names, the history counts among the files.
+    In PostgreSQL, row-level security limits the list to those that the user may see. In object storage, a
+    directory of a memory at the prefix itself looks like a namespace. If a memory is encrypted with encrypted
+    names, the history is counted among its files.
 
     Args:
         address: The address of the database or the prefix.
 
     Raises:
-        ConfigError: The address is wrong, or that of another store, which is one memory.
+        ConfigError: The address is wrong, or it is the address of a store with only one memory.
         StoreError: The store cannot be reached, or failed.
     """
 
 def open_async(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], options: Mapping[str, object]) -> Memory:
     """
-    A `Memory` whose hooks may be coroutine functions: `AsyncMemory` awaits them. Calls of its own fail with such a hook.
+    A `Memory` whose hooks may be coroutine functions, because `AsyncMemory` awaits them. Calls on this `Memory` itself fail with
+    such a hook.
 
     Raises:
         ConfigError: The address or an option is wrong.
@@ -1199,26 +1224,27 @@ def open_async(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str 
 
 def open_store(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, read_only: bool = False, durability: Literal["full", "relaxed"] = 'full', lock_timeout: float | timedelta | None = 10.0, namespace: str | None = None, encryption_key: bytes | str | None = None, encrypt_names: bool = False) -> Store:
     """
-    Opens a store by its address, to be used directly or shared by several memories.
+    Opens a store by its address, for direct use or to share it among several memories.
 
     Args:
-        store: A directory, made if it is not there, `"sqlite:agent.db"` for an SQLite database,
-            `"memory:"` for a new store in this process, or whatever else `Memory` takes.
+        store: A directory, created if it does not exist, `"sqlite:agent.db"` for an SQLite database,
+            `"memory:"` for a new store in this process, or anything else that `Memory` accepts.
         read_only: The memory can be viewed but not changed. The directory or database must exist.
-            Nothing is made in a directory.
-        durability: What an acknowledged command survives: `"full"` a loss of power, `"relaxed"`
-            only a crash of the process. Object storage is always durable.
-        lock_timeout: How long a change waits for other writers of the same store (local directory,
-            SQLite, PostgreSQL). After that the command is refused, and nothing was changed. `None`
-            waits without limit. Seconds, or a `timedelta`.
+            Nothing is created in a directory.
+        durability: The failures that an acknowledged command survives: `"full"` a loss of power,
+            `"relaxed"` only a crash of the process. Object storage is always durable.
+        lock_timeout: The time that a change waits for other writers of the same store (local
+            directory, SQLite, PostgreSQL). After that the command is refused, and nothing is
+            changed. `None` waits without limit. Seconds, or a `timedelta`.
         namespace: Selects one of several memories in one PostgreSQL database or one bucket. Any
-            text, such as a user's name. `None` selects the one that the address names. Never put a
-            value that is not your own into an address. On every other store it is an error.
+            text, such as a user's name. `None` selects the one that the address names. Pass
+            untrusted values in this option, never in an address. On every other store this option
+            is an error.
         encryption_key: Encrypts everything that the store keeps. A store is encrypted from its
             creation or not at all. 32 bytes; as a str, `"hex:…"` or `"base64:…"` for those, or else
             a passphrase.
-        encrypt_names: Also encrypts the names in a store that is made with a key. An existing store
-            stays as it was made.
+        encrypt_names: Also encrypts the names in a store that is created with a key. An existing
+            store keeps its setting.
 
     Raises:
         ConfigError: The address or an option is wrong.
@@ -1241,8 +1267,8 @@ def read_only(store: str | PathLike[str] | Store | ReadOnly) -> ReadOnly:
     """
     Makes a store read-only.
 
-    Use the result in the place of a store, usually as one of several mounted stores. A directory or
-    a database must exist; nothing is made or changed in it.
+    Use the result instead of a store, usually as one of several mounted stores. A directory or a
+    database must exist; nothing is created or changed in it.
 
     Args:
         store: A directory, an address, or a `Store`.
@@ -1258,17 +1284,16 @@ def rekey(store: str | PathLike[str] | Store | ReadOnly, old_key: bytes | str, n
     """
     Changes the key of an encrypted store: encrypts every file again, and then removes the old key.
 
-    The store can be in use meanwhile: both keys open it until the end. If the change is interrupted,
-    both keys still open the store; call this again to continue.
+    The store can be used meanwhile: both keys open it until the end. If the change is interrupted, both
+    keys still open the store. Call this again to continue.
 
     Args:
-        store: The store's address, or the `Store` that keeps the encrypted files, as it was opened
-            without a key.
-        old_key: The key that it has.
-        new_key: The key that it gets.
+        store: The store's address, or the `Store` that keeps the encrypted files, opened without a key.
+        old_key: The current key.
+        new_key: The new key.
 
     Returns:
-        How many files were encrypted.
+        The number of files that were encrypted.
 
     Raises:
         ConfigError: The store is not encrypted, or the old key is wrong.
@@ -1287,17 +1312,17 @@ def rekey(store: str | PathLike[str] | Store | ReadOnly, old_key: bytes | str, n
 
 def run_command_line(arguments: SupportsGetItem[int, str]) -> int:
     """
-    Runs one command, with the program's name as the first argument, on the standard streams of
-    this process; its exit code.
+    Runs one command on the standard streams of this process, and returns its exit code. The first
+    argument is the program's name.
     """
 
 def submit(cancellation: Cancellation, memory: Memory | None, work: Any, deliver: Any, view: bool) -> None:
     """
-    Calls `work` on a thread of those of the memory, and then `deliver` with its result and the exception that it raised; one of them is `None`.
-    If the call is cancelled before it begins, both are. Nothing is waited for.
+    Calls `work` on a thread of the memory's pool, and then `deliver` with its result and its exception, one of them `None`. If the call is
+    cancelled before it begins, both are `None`. This function does not wait.
 
-    The caller makes the cancellation before the call: an exception may be raised in it at any time, such as a `KeyboardInterrupt`,
-    and then it can cancel what it does not know to be submitted.
+    The caller makes the cancellation before the call. An exception such as a `KeyboardInterrupt` may be raised in the caller at any time;
+    it can then cancel a call without knowing whether it was submitted.
 
     Raises:
         RuntimeError: The system cannot start a thread. Nothing was done.
@@ -1305,20 +1330,20 @@ def submit(cancellation: Cancellation, memory: Memory | None, work: Any, deliver
 
 def takes_call(before: Any) -> bool:
     """
-    Whether the hook `before` takes the call, too: if it has a parameter `call`.
+    Returns whether the hook `before` also takes the call, which it does if it has a parameter `call`.
     """
 
 def view_nowait(memory: Memory[ViewT_co], path: str, view_range: SupportsLenAndGetItem[SupportsIndex] | None = None) -> ViewT_co | None:
     """
-    What `Memory.view` returns, if it is at hand.
+    The return value of `Memory.view`, if the file is in memory.
     """
 
 def wait_seconds(wait: float | timedelta) -> float:
     """
-    The seconds for which `AsyncWatch.changes` waits, validated as those of `Watch.changes`.
+    The seconds that `AsyncWatch.changes` waits, validated like those of `Watch.changes`.
     """
 
 def when_idle(memory: Memory, callback: Any) -> bool:
     """
-    Calls `callback` once no call of the memory is under way on a thread; returns `False` if none is now, and then does not.
+    Calls `callback` once no call of the memory runs on a thread. Returns `False`, and does not call it, if none runs now.
     """

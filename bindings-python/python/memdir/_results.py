@@ -20,27 +20,28 @@ Operation = Literal[
     "redacted",
     "external",
 ]
-"""What a change did to a file.
+"""The operation that changed a file.
 
 - `"created"`: A new file.
 - `"modified"`: An edit: `str_replace`, `insert`, or an edit of your own code.
 - `"overwritten"`: The whole content was replaced.
 - `"renamed"`: The file, or a directory above it, was renamed or moved. The content is the same.
 - `"deleted"`: The file, or a directory above it, was deleted.
-- `"expired"`: It expired, because it was not used for a long time.
-- `"cleared"`: It was deleted with everything else (`Memory.clear`).
-- `"restored"`: An earlier state was brought back.
-- `"imported"`: It came from a file outside of the memory (`memdir import`).
+- `"expired"`: The file expired because it was not used for a long time.
+- `"cleared"`: The file was deleted with all others (`Memory.clear`).
+- `"restored"`: An earlier state was restored.
+- `"imported"`: The file was imported from outside the memory (`memdir import`).
 - `"redacted"`: The content of an earlier version was removed from the history.
-- `"external"`: Another program changed the file, or a memory without history did. The next change
-  of the file notices it and records what it found.
+- `"external"`: Another program, or a memory without history, changed the file. The next change of
+  the file detects this and records the content that it found.
 """
 
 ChangeKind = Literal["written", "deleted", "renamed", "cleared"]
-"""What a `Change` did.
+"""The kind of a `Change`.
 
 - `"written"`: A file was created, overwritten or edited.
-- `"deleted"`: A file was deleted, or a directory with everything in it; also by an expiry.
+- `"deleted"`: A file was deleted, or a directory with everything in it. An expiry also reports
+  this.
 - `"renamed"`: A file or directory was renamed or moved, with everything in it.
 - `"cleared"`: Everything was deleted.
 """
@@ -58,9 +59,9 @@ ProblemKind = Literal[
 """The kind of a `Problem`.
 
 - `"unreadable"`: A file or directory cannot be read.
-- `"wrong-size"`: A file holds more or fewer bytes than its directory says.
+- `"wrong-size"`: The size of a file differs from the size in its directory.
 - `"damaged"`: The store's own structures contradict each other.
-- `"left-over"`: A process that ended in the middle of a command left this.
+- `"left-over"`: A leftover of a process that ended in the middle of a command.
 - `"link"`: A symbolic link. It is never followed, and is not part of the memory.
 - `"special-file"`: Neither a file nor a directory. It is never opened, and is not part of the
   memory.
@@ -73,7 +74,7 @@ ProblemKind = Literal[
 CopyPhase = Literal["comparing", "copying"]
 """The phase of a copy.
 
-- `"comparing"`: Both stores are compared; nothing is changed.
+- `"comparing"`: Both stores are compared. Nothing is changed.
 - `"copying"`: Files are written.
 """
 
@@ -102,32 +103,32 @@ ErrorKind = Literal[
     "hook_failed",
     "config",
 ]
-"""What kind of error a call ended with.
+"""The kind of error that a call ended with.
 
-A model reads sentences; a program should look at this.
+A model reads sentences; a program should use this.
 
-- `"not_found"`: Nothing is at the path.
-- `"exists"`: Something is at the path already.
-- `"is_a_directory"`: A directory is where a file is needed.
-- `"not_a_directory"`: A file is where a directory is needed.
-- `"invalid"`: The input, a parameter or a path is wrong, whatever the memory holds. A symbolic link
-  on the path is such a case, too.
+- `"not_found"`: The path does not exist.
+- `"exists"`: The path already exists.
+- `"is_a_directory"`: The path is a directory, but a file is needed.
+- `"not_a_directory"`: The path is a file, but a directory is needed.
+- `"invalid"`: The input, a parameter or a path is invalid, independently of the memory's content. A
+  symbolic link on the path counts, too.
 - `"no_match"`: The text to replace is not in the file.
 - `"several_matches"`: The text to replace is in the file more than once.
-- `"not_text"`: The file cannot be shown or edited as what it is: it is not UTF-8, no whole image,
-  or no file at all but a device.
+- `"not_text"`: The file is not of a kind that can be shown or edited: it is not UTF-8, an
+  incomplete image, or a device.
 - `"read_only"`: The memory, the store or the path is read-only.
 - `"permission_denied"`: The operating system or the server does not allow it.
-- `"fixed"`: This cannot be deleted or moved: `/memories` itself, a mount, a directory that its
-  store cannot move as a whole.
-- `"too_large"`: A file is, or would be, larger than one may be.
-- `"full"`: The memory would hold more than it may, or the store is full.
-- `"sensitive"`: The text or the path holds sensitive text.
-- `"stale"`: The model has not seen what the file holds now (the option `stale_guard`).
-- `"changed"`: The file does not hold what it was expected to hold.
-- `"denied"`: The hook `before` denied it.
-- `"busy"`: Other writers have kept the store locked for too long. Nothing was changed.
-- `"cancelled"`: The caller cancelled it before it began to write. Nothing was changed.
+- `"fixed"`: The path cannot be deleted or moved: `/memories` itself, a mount point, or a directory
+  that its store cannot move as a whole.
+- `"too_large"`: A file exceeds the size limit, or would exceed it.
+- `"full"`: The memory would exceed its total limit, or the store is full.
+- `"sensitive"`: The text or the path contains sensitive text.
+- `"stale"`: The model has not seen the current content of the file (the option `stale_guard`).
+- `"changed"`: The content of the file is not the expected one.
+- `"denied"`: The hook `before` denied the command.
+- `"busy"`: Other writers kept the store locked for too long. Nothing was changed.
+- `"cancelled"`: The caller cancelled the call before it began to write. Nothing was changed.
 - `"unavailable"`: The store failed, and nothing was changed.
 - `"outcome_unknown"`: The store failed, and the change may or may not have been made.
 - `"hook_failed"`: The hook `before` failed. Nothing was changed.
@@ -135,14 +136,14 @@ A model reads sentences; a program should look at this.
 """
 
 Outcome = Literal["ok", "refused", "denied", "failed", "cancelled"]
-"""How a call ended.
+"""The outcome of a call.
 
 - `"ok"`: The command was executed.
 - `"refused"`: The call was refused: by the command's own rules, by a policy, or because the input
   is not a command.
-- `"denied"`: A hook denied it.
+- `"denied"`: A hook denied the command.
 - `"failed"`: The store or a hook failed.
-- `"cancelled"`: The caller cancelled it before it began to write. Nothing was changed.
+- `"cancelled"`: The caller cancelled the call before it began to write. Nothing was changed.
 """
 
 Repair = Literal[
@@ -158,10 +159,10 @@ Repair = Literal[
 - `"insert_text_from_new_str"`: `insert` came with `new_str` and without `insert_text`.
 - `"old_path_from_path"`: `rename` came with `path` and without `old_path`.
 - `"integer_from_text"`: An integer came as text, such as `"2"`.
-- `"integer_from_float"`: An integer came as `2.0`. In JavaScript this does not occur: there `2.0`
+- `"integer_from_float"`: An integer came as `2.0`. This does not occur in JavaScript, where `2.0`
   is `2`.
-- `"view_range_from_null"`: `view_range` was null and counts as absent.
-- `"new_str_from_null"`: `new_str` was null and counts as the empty text.
+- `"view_range_from_null"`: `view_range` was null, which counts as absent.
+- `"new_str_from_null"`: `new_str` was null, which counts as the empty text.
 """
 
 HistoryErrorKind = Literal[
@@ -209,19 +210,19 @@ Nothing was changed, unless it is `partly`.
 
 @dataclass(frozen=True, slots=True)
 class BlamedLine:
-    """A line of a file, and the version that brought it.
+    """A line of a file, and the version that added it.
 
     Attributes:
-        line: The number of the line, counted from 1.
-        text: The line without its line feed. A carriage return before that is a part of the text.
-        version: The id of the version that brought the line. `None` if the history does not know of
-            it: the file was changed by another program since its last version, or has no version.
+        line: The line number, starting at 1.
+        text: The line without its line feed. A carriage return before it is part of the text.
+        version: The id of the version that added the line. `None` if the history does not know it:
+            another program changed the file since its last version, or the file has no version.
         change: The id of the change that made this version.
-        operation: What this change did: `external` if another program brought the line.
-        actor: Who made this change, as the memory was told.
-        time: When. Of an external version, when it was noticed.
-        may_be_older: Whether the line may be older than this version: another program brought it,
-            or earlier versions were removed for their age, redacted or damaged.
+        operation: The operation of this change: `external` if another program added the line.
+        actor: The actor of this change, as set on the memory that made it.
+        time: The time of this change. For an external version, the time when it was detected.
+        may_be_older: Whether the line may be older than this version: another program added it, or
+            earlier versions were removed for their age, redacted or damaged.
     """
 
     line: int
@@ -238,14 +239,13 @@ class BlamedLine:
 class Change:
     """A change to a memory.
 
-    It is told after the change, when a reply is not yet given. After a failure of the store that
-    may have come before or after the change, it is told as well: look at the path to see what is
-    there.
+    It is reported after the change and before the reply is returned. If the store failed and the
+    change may have been made, it is reported, too: read the path to see the current state.
 
     Attributes:
-        kind: What happened. A watch tells only of files that are `written` or `deleted`.
-        path: Where: for `renamed` the new path, for `cleared` the root.
-        old_path: The path before, for `renamed`; otherwise `None`.
+        kind: The kind of change. A watch reports only files that are `written` or `deleted`.
+        path: The path; for `renamed` the new path, for `cleared` the root.
+        old_path: The old path of a `renamed` entry; otherwise `None`.
     """
 
     kind: ChangeKind
@@ -262,8 +262,8 @@ class Problem:
         path: The path, or a text like a path if no path can contain the name. It is safe to
             display.
         description: The problem as a sentence, for you.
-        is_beside: Whether it is about an entry that is not part of the memory. The memory itself is
-            then in order.
+        is_beside: Whether the problem is about an entry that is not part of the memory. The memory
+            itself is then intact.
     """
 
     kind: ProblemKind
@@ -297,17 +297,18 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Why a file is not brought back: it was changed since, or something is in the way.
+    """Why a file cannot be restored: it was changed since, or something is in the way.
 
     Attributes:
         path: The path.
-        in_the_way: Whether it is in the way: a file where a directory is needed, or a directory or
-            something else where a file is needed. It is never overwritten. Delete or rename it
-            first.
+        in_the_way: Whether something is in the way: a file where a directory is needed, or a
+            directory or something else where a file is needed. It is never overwritten. Delete or
+            rename it first.
         change: The id of the newest later change of the file. `None` if it is not recorded: another
             program changed the file since its last version, or something is in the way.
-        actor: Who made this change, as the memory was told.
-        time: When. If another program made the change, when it was noticed.
+        actor: The actor of this change, as set on the memory that made it.
+        time: The time of this change. For a change by another program, the time when it was
+            detected.
     """
 
     path: str
@@ -319,15 +320,15 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """What a copy did.
+    """The result of a copy.
 
     Attributes:
-        files: Files that were written.
-        bytes: Their bytes.
-        equal: Files that the destination already had, with the same content.
-        directories: Empty directories that were made.
-        left_out: Entries of the source that are not part of the memory, such as links and reserved
-            names, and were not copied.
+        files: The number of files that were written.
+        bytes: The bytes of the written files.
+        equal: The number of files that the destination already had, with the same content.
+        directories: The number of empty directories that were created.
+        left_out: Entries of the source that were not copied, because they are not part of the
+            memory, such as links and reserved names.
     """
 
     files: int
@@ -344,10 +345,10 @@ class CopyProgress:
     Attributes:
         phase: The current phase.
         path: The next file.
-        files: The files that this phase has finished.
-        bytes: Their bytes.
-        of_files: All files of this phase; while comparing, those found so far.
-        of_bytes: Their bytes.
+        files: The number of files that this phase has finished.
+        bytes: The bytes of the finished files.
+        of_files: The number of all files of this phase; while comparing, of those found so far.
+        of_bytes: The bytes of all files of this phase.
     """
 
     phase: CopyPhase
@@ -360,15 +361,15 @@ class CopyProgress:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file or a directory, as a store lists it.
+    """A file or a directory in a store's listing.
 
     Attributes:
-        path: The whole path, from `/memories` on.
+        path: The whole path, starting with `/memories`.
         size: The size of a file in bytes; `None` for a directory.
         modified: When a file was last written, to the microsecond; `None` for a directory, or if
             the store does not keep times.
         accessed: The last recorded access of a file; `None` for a directory, or if the store does
-            not keep accesses. Of the methods of a store only `list` must set it.
+            not track accesses. Of a store's methods, only `list` must set it.
     """
 
     path: str
@@ -384,14 +385,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """How much `erase` removed for good, or would remove.
+    """What `erase` removed for good, or would remove.
 
     Attributes:
-        files: The number of files, hidden ones included.
-        bytes: The bytes of all files together.
-        versions: The number of versions in the history, those of deleted files included. A history
-            that cannot be read counts as none.
-        history_bytes: The bytes of its records.
+        files: The number of files, including hidden ones.
+        bytes: The total size of all files in bytes.
+        versions: The number of versions in the history, including those of deleted files. 0 if the
+            history cannot be read.
+        history_bytes: The total size of its records in bytes.
     """
 
     files: int
@@ -402,29 +403,30 @@ class Erased:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What happened in one call.
+    """The event of one call, for the hook `after`.
 
     Attributes:
-        command: The name of the command; `None` if the input named none of the six.
+        command: The name of the command. `None` if the input named none of the six.
         path: The canonical path; for a rename, the old one. `None` if the call was refused before
-            its paths were validated. With an option about sensitive text, `[REDACTED:rule]` is in
-            the place of each finding.
+            its paths were validated. If an option about sensitive text is set, `[REDACTED:rule]`
+            replaces each finding.
         new_path: For a rename: the new path; otherwise `None`.
-        outcome: How it ended.
-        bytes: If the outcome is `ok`: for `create`, `str_replace` and `insert` the bytes of the
-            text to write, as the hook `before` left it; for `view` those of the reply or the image.
-            Otherwise 0.
-        lines: The lines of the same text.
-        duration: The time until the reply was ready, `before` included. In seconds.
-        repairs: What the decoder repaired in the input.
-        content: The text of the reply, with the option `event_content`; otherwise `None`, and for
-            an image.
-        change: The id of the change that the command made; `None` if it made none, or the memory
-            has no history.
-        actor: Who acts, as the memory was told; otherwise `None`.
-        session: The id of the session of the memory: that of a conversation, if each has a session
-            of its own.
-        tool_use_id: The `id` of the `tool_use` block that was executed; otherwise `None`.
+        outcome: The outcome of the call.
+        bytes: The number of bytes, if the outcome is `ok`. For `create`, `str_replace` and
+            `insert`: of the text to write, after the hook `before`. For `view`: of the reply or the
+            image. Otherwise 0.
+        lines: The number of lines of the same text.
+        duration: The time until the reply was ready, including `before`. In seconds.
+        repairs: The repairs that the decoder made in the input.
+        content: The text of the reply, if the option `event_content` is set. `None` without the
+            option, and for an image.
+        change: The id of the change that the command made. `None` if it changed nothing, or the
+            memory has no history.
+        actor: The actor of the memory. `None` if it has none.
+        session: The id of the memory's session. It identifies a conversation if each one has a
+            session of its own.
+        tool_use_id: The id of the tool-use block that was executed. `None` if the input was not a
+            block.
     """
 
     command: str | None
@@ -462,8 +464,8 @@ class ExpiryProgress:
     """The progress of an expiry.
 
     Attributes:
-        files: The files that were scanned.
-        removed: Those of them that were removed, or would be.
+        files: The number of files that were scanned.
+        removed: The number of scanned files that were removed, or would be.
     """
 
     files: int
@@ -472,13 +474,13 @@ class ExpiryProgress:
 
 @dataclass(frozen=True, slots=True)
 class GrepMatch:
-    """A place where `Memory.grep` found something.
+    """A match of `Memory.grep`.
 
     Attributes:
-        path: The path of the file, or of the directory whose name it is.
-        line: The number of the line, counted from 1; `None` if the name was found.
-        text: The line, or the name. A long line is cut around the match, with `…` where something
-            is left out.
+        path: The path of the file, or of the entry whose name matches.
+        line: The 1-based number of the line. `None` if the name matches.
+        text: The line, or the name. A long line is cut around the match, with `…` where text is
+            left out.
     """
 
     path: str
@@ -488,23 +490,22 @@ class GrepMatch:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of one file: what a change made of it.
+    """One version of one file: its state after a change.
 
     Attributes:
-        id: Names this version, for `read_version` and the like. Ids sort by time.
+        id: Identifies this version, for example for `read_version`. Ids sort by time.
         change: The id of the change that made it. One change can make versions of several files,
             such as the deletion of a directory.
-        operation: What was done.
-        path: Where the file is since then; where it was, if it was deleted.
-        old_path: Where it was before, if it was renamed; otherwise `None`.
-        time: When, by the clock of the machine that made the change.
-        actor: Who, as the memory that made the change was told; `None` if it was not told.
-        size: The size of the content in bytes. `None` if the file was deleted, its content is
-            redacted, or it was not read since it was moved.
+        operation: The operation.
+        path: The path of the file after the change. If the file was deleted, its last path.
+        old_path: The path before the change, if it was a rename; otherwise `None`.
+        time: The time of the change, by the clock of the machine that made it.
+        actor: The actor, as set on the memory that made the change; `None` if none was set.
+        size: The size of the content in bytes. `None` if the file was deleted, if its content is
+            redacted, or if it was not read since it was moved.
         sha256: The SHA-256 of the content, in hexadecimal digits. `None` as for `size`.
-        is_current: Whether the file is there, and this is what it holds, as far as the history
-            knows.
-        redacted: Why the content was removed from the history; `None` if it was not.
+        is_current: Whether the file exists and holds this content, as far as the history knows.
+        redacted: The reason why the content was removed from the history; `None` if it was not.
     """
 
     id: str
@@ -522,13 +523,13 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class HistoryMatch:
-    """A line or a name that is in the history, and not in the files as they are.
+    """A line or a name that is in the history, but not in the current files.
 
     Attributes:
-        version: The newest version that has it.
-        line: The number of the line, counted from 1; `None` if the name was found.
-        text: The line, or the name. A long line is cut around the match, with `…` where something
-            is left out.
+        version: The newest version that has the line or the name.
+        line: The 1-based number of the line. `None` if the name matches.
+        text: The line, or the name. A long line is cut around the match, with `…` where text is
+            left out.
     """
 
     version: Version
@@ -538,11 +539,11 @@ class HistoryMatch:
 
 @dataclass(frozen=True, slots=True)
 class HistorySize:
-    """How much the history of a memory holds.
+    """The size of the history of a memory.
 
     Attributes:
-        versions: The number of versions of all files, those of deleted files included.
-        bytes: The bytes of its records, as `history_max_bytes` counts them.
+        versions: The number of versions of all files, including deleted files.
+        bytes: The total size of its records in bytes, as `history_max_bytes` counts them.
     """
 
     versions: int
@@ -551,13 +552,13 @@ class HistorySize:
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """One of several memories in a database or bucket, and how much it holds.
+    """One of the memories in a database or bucket, and its size.
 
     Attributes:
-        name: Its name, as the option `namespace` takes it.
+        name: The name, as the option `namespace` takes it.
         files: The number of its files, hidden ones included.
-        bytes: The bytes of all files together.
-        history_bytes: The bytes of the records of its history.
+        bytes: The total size of all files, in bytes.
+        history_bytes: The total size of its history's records, in bytes.
     """
 
     name: str
@@ -568,15 +569,15 @@ class Namespace:
 
 @dataclass(frozen=True, slots=True)
 class PastFile:
-    """A file as it was at a time.
+    """A file as it was at a given time.
 
     Attributes:
-        path: Where it was.
-        size: Its size in bytes. `None` if its content is redacted, or it was not read since it was
-            moved.
-        modified: When it was last changed before that time; `None` if that is not known.
-        version: The id of its version. `None` for a file that was not changed since the history is
-            kept.
+        path: The path at that time.
+        size: Its size in bytes. `None` if its content is redacted, or if it was not read since it
+            was moved.
+        modified: The time of its last change before the given time; `None` if unknown.
+        version: The id of its version. `None` for a file that was not changed since the history
+            began.
     """
 
     path: str
@@ -587,16 +588,16 @@ class PastFile:
 
 @dataclass(frozen=True, slots=True)
 class RedactedText:
-    """What `redact_text` removed from the history, or would remove.
+    """The result of `redact_text`: what was removed from the history, or would be.
 
     Attributes:
         change: The id of the change; `None` if there was nothing to do, or with `dry_run`.
-        versions: The versions whose contents have the text, newest first, as they were before.
-        current: The paths of the files that have it now, sorted, with `dry_run`; otherwise that is
-            an error.
-        names: The paths that have the text, as they were before, sorted: `redacted-` and random
-            digits stand in the place of the names.
-        kept_names: The paths that have the text in a name now, sorted: they stay.
+        versions: The versions whose contents contain the text, newest first, as they were before.
+        current: With `dry_run`: the paths of the files whose present content contains the text,
+            sorted. Without it, such files are an error.
+        names: The paths that contained the text, as they were before, sorted. Their names are
+            replaced by `redacted-` and random digits.
+        kept_names: The paths of existing files whose names contain the text, sorted. They are kept.
     """
 
     change: str | None
@@ -608,14 +609,13 @@ class RedactedText:
 
 @dataclass(frozen=True, slots=True)
 class RestoredFile:
-    """What was done to a file to bring back an earlier state, or would be done.
+    """A change that was made, or would be made, to bring a file back to an earlier state.
 
     Attributes:
-        operation: What was done: `created`, `modified`, `renamed` or `deleted`.
-        path: Where.
-        old_path: Where it was before, if it was renamed; otherwise `None`.
-        merged: The text of the file after it, if this was merged with later changes; otherwise
-            `None`.
+        operation: The operation: `created`, `modified`, `renamed` or `deleted`.
+        path: The path.
+        old_path: The path before the change, if it was a rename; otherwise `None`.
+        merged: The new text of the file, if it was merged with later changes; otherwise `None`.
     """
 
     operation: Operation
@@ -626,13 +626,13 @@ class RestoredFile:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What `restore`, `undo` and `restore_all` did.
+    """The result of `restore`, `undo` and `restore_all`.
 
     Attributes:
-        change: The id of the change that this made, which can be undone itself. `None` if there was
+        change: The id of the resulting change, which can be undone itself. `None` if there was
             nothing to do, or with `dry_run`.
-        files: The files, in the order of their paths.
-        skipped: What was left out, with `skip_conflicts`, and why: in the order of the paths.
+        files: The files, sorted by path.
+        skipped: The files that `skip_conflicts` skipped, with the reasons, sorted by path.
     """
 
     change: str | None
@@ -642,13 +642,13 @@ class Restored:
 
 @dataclass(frozen=True, slots=True)
 class SensitiveMatch:
-    """A place where a rule finds sensitive text.
+    """A place where a rule matches sensitive text.
 
-    It does not have the text itself.
+    It does not contain the text itself.
 
     Attributes:
-        path: The path of the file, or of the directory whose name it is.
-        line: The number of the line, counted from 1; `None` if it is in the name.
+        path: The path of the file, or of the entry whose name matches.
+        line: The 1-based number of the line. `None` if the match is in the name.
         rule: The id of the rule.
     """
 
@@ -672,11 +672,11 @@ class SizedPath:
 
 @dataclass(frozen=True, slots=True)
 class TimedPath:
-    """A file and a time of it.
+    """A file and one of its times.
 
     Attributes:
         path: The path of the file.
-        time: The time.
+        time: The time, which depends on the field: the last change or the last use.
     """
 
     path: str
@@ -685,26 +685,25 @@ class TimedPath:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """How much a memory holds.
+    """The contents of a memory in numbers.
 
     Hidden files count, as they do for the limits (`max_files` and `max_total_bytes`). The files of
-    the history do not. Times are those of listings: in object storage, a file that was copied there
-    counts from then on.
+    the history do not. Times are those of listings: in object storage, the time of a copied file is
+    the time of the copy.
 
     Attributes:
         files: The number of files.
-        directories: The number of directories below `/memories`. A hidden one counts if there is a
-            file in it.
-        bytes: The bytes of all files together.
+        directories: The number of directories below `/memories`. A hidden directory counts if there
+            is a file in it.
+        bytes: The total bytes of all files.
         largest: The largest file; `None` if there are no files.
-        oldest: The file whose last change is the longest ago. `None` if the store does not keep
-            times.
-        newest: The file that was changed last; `None` as for `oldest`.
-        least_recently_used: The file that was not used for the longest time, and when it was used
-            last: the later of its last change and its last recorded access. `None` if the store
-            does not keep accesses, or is read-only. Without the option `record_access`, only
-            changes count as uses.
-        history: How much the history holds; `None` if the memory has none.
+        oldest: The file with the earliest last change. `None` if the store does not keep times.
+        newest: The file with the latest change; `None` as for `oldest`.
+        least_recently_used: The file that was not used for the longest time, and its last use: the
+            later of its last change and its last recorded access. `None` if the store does not keep
+            accesses, or is read-only. Without the option `record_access`, only changes count as
+            uses.
+        history: The size of the history. `None` if the memory has none.
     """
 
     files: int

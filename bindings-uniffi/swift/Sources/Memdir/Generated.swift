@@ -5187,20 +5187,20 @@ public func FfiConverterTypeWatch_lower(_ value: Watch) -> UInt64 {
 
 
 /**
- * A line of a file, and the version that brought it.
+ * A line of a file, and the version that added it.
  */
 public struct BlamedLine: Equatable, Hashable, Codable {
     /**
-     * The number of the line, counted from 1.
+     * The line number, starting at 1.
      */
     public let line: Int64
     /**
-     * The line without its line feed. A carriage return before that is a part of the text.
+     * The line without its line feed. A carriage return before it is part of the text.
      */
     public let text: String
     /**
-     * The id of the version that brought the line. Null if the history does not know of it: the file was changed by
-     * another program since its last version, or has no version.
+     * The id of the version that added the line. Null if the history does not know it: another program changed the
+     * file since its last version, or the file has no version.
      */
     public let version: String?
     /**
@@ -5208,20 +5208,20 @@ public struct BlamedLine: Equatable, Hashable, Codable {
      */
     public let change: String?
     /**
-     * What this change did: `external` if another program brought the line.
+     * The operation of this change: `external` if another program added the line.
      */
     public let operation: HistoryOperation?
     /**
-     * Who made this change, as the memory was told.
+     * The actor of this change, as set on the memory that made it.
      */
     public let actor: String?
     /**
-     * When. Of an external version, when it was noticed.
+     * The time of this change. For an external version, the time when it was detected.
      */
     public let time: Date?
     /**
-     * Whether the line may be older than this version: another program brought it, or earlier versions were removed
-     * for their age, redacted or damaged.
+     * Whether the line may be older than this version: another program added it, or earlier versions were removed for
+     * their age, redacted or damaged.
      */
     public let mayBeOlder: Bool
 
@@ -5229,30 +5229,30 @@ public struct BlamedLine: Equatable, Hashable, Codable {
     // declare one manually.
     public init(
         /**
-         * The number of the line, counted from 1.
+         * The line number, starting at 1.
          */line: Int64,
         /**
-         * The line without its line feed. A carriage return before that is a part of the text.
+         * The line without its line feed. A carriage return before it is part of the text.
          */text: String,
         /**
-         * The id of the version that brought the line. Null if the history does not know of it: the file was changed by
-         * another program since its last version, or has no version.
+         * The id of the version that added the line. Null if the history does not know it: another program changed the
+         * file since its last version, or the file has no version.
          */version: String? = nil,
         /**
          * The id of the change that made this version.
          */change: String? = nil,
         /**
-         * What this change did: `external` if another program brought the line.
+         * The operation of this change: `external` if another program added the line.
          */operation: HistoryOperation? = nil,
         /**
-         * Who made this change, as the memory was told.
+         * The actor of this change, as set on the memory that made it.
          */actor: String? = nil,
         /**
-         * When. Of an external version, when it was noticed.
+         * The time of this change. For an external version, the time when it was detected.
          */time: Date? = nil,
         /**
-         * Whether the line may be older than this version: another program brought it, or earlier versions were removed
-         * for their age, redacted or damaged.
+         * Whether the line may be older than this version: another program added it, or earlier versions were removed for
+         * their age, redacted or damaged.
          */mayBeOlder: Bool) {
         self.line = line
         self.text = text
@@ -5322,20 +5322,20 @@ public func FfiConverterTypeBlamedLine_lower(_ value: BlamedLine) -> RustBuffer 
 /**
  * A change to a memory.
  *
- * It is told after the change, when a reply is not yet given. After a failure of the store that may have come before
- * or after the change, it is told as well: look at the path to see what is there.
+ * It is reported after the change and before the reply is returned. If the store failed and the change may have been
+ * made, it is reported, too: read the path to see the current state.
  */
 public struct Change: Equatable, Hashable, Codable {
     /**
-     * What happened. A watch tells only of files that are `written` or `deleted`.
+     * The kind of change. A watch reports only files that are `written` or `deleted`.
      */
     public let kind: ChangeKind
     /**
-     * Where: for `renamed` the new path, for `cleared` the root.
+     * The path; for `renamed` the new path, for `cleared` the root.
      */
     public let path: String
     /**
-     * The path before, for `renamed`; otherwise null.
+     * The old path of a `renamed` entry; otherwise null.
      */
     public let oldPath: String?
 
@@ -5343,13 +5343,13 @@ public struct Change: Equatable, Hashable, Codable {
     // declare one manually.
     public init(
         /**
-         * What happened. A watch tells only of files that are `written` or `deleted`.
+         * The kind of change. A watch reports only files that are `written` or `deleted`.
          */kind: ChangeKind,
         /**
-         * Where: for `renamed` the new path, for `cleared` the root.
+         * The path; for `renamed` the new path, for `cleared` the root.
          */path: String,
         /**
-         * The path before, for `renamed`; otherwise null.
+         * The old path of a `renamed` entry; otherwise null.
          */oldPath: String? = nil) {
         self.kind = kind
         self.path = path
@@ -5501,7 +5501,7 @@ public func FfiConverterTypeChecked_lower(_ value: Checked) -> RustBuffer {
 
 
 /**
- * Why a file is not brought back: it was changed since, or something is in the way.
+ * Why a file cannot be restored: it was changed since, or something is in the way.
  */
 public struct Conflict: Equatable, Hashable, Codable {
     /**
@@ -5509,8 +5509,8 @@ public struct Conflict: Equatable, Hashable, Codable {
      */
     public let path: String
     /**
-     * Whether it is in the way: a file where a directory is needed, or a directory or something else where a file is
-     * needed. It is never overwritten. Delete or rename it first.
+     * Whether something is in the way: a file where a directory is needed, or a directory or something else where a
+     * file is needed. It is never overwritten. Delete or rename it first.
      */
     public let inTheWay: Bool
     /**
@@ -5519,11 +5519,11 @@ public struct Conflict: Equatable, Hashable, Codable {
      */
     public let change: String?
     /**
-     * Who made this change, as the memory was told.
+     * The actor of this change, as set on the memory that made it.
      */
     public let actor: String?
     /**
-     * When. If another program made the change, when it was noticed.
+     * The time of this change. For a change by another program, the time when it was detected.
      */
     public let time: Date?
 
@@ -5534,18 +5534,18 @@ public struct Conflict: Equatable, Hashable, Codable {
          * The path.
          */path: String,
         /**
-         * Whether it is in the way: a file where a directory is needed, or a directory or something else where a file is
-         * needed. It is never overwritten. Delete or rename it first.
+         * Whether something is in the way: a file where a directory is needed, or a directory or something else where a
+         * file is needed. It is never overwritten. Delete or rename it first.
          */inTheWay: Bool,
         /**
          * The id of the newest later change of the file. Null if it is not recorded: another program changed the file
          * since its last version, or something is in the way.
          */change: String? = nil,
         /**
-         * Who made this change, as the memory was told.
+         * The actor of this change, as set on the memory that made it.
          */actor: String? = nil,
         /**
-         * When. If another program made the change, when it was noticed.
+         * The time of this change. For a change by another program, the time when it was detected.
          */time: Date? = nil) {
         self.path = path
         self.inTheWay = inTheWay
@@ -5604,27 +5604,28 @@ public func FfiConverterTypeConflict_lower(_ value: Conflict) -> RustBuffer {
 
 
 /**
- * What a copy did.
+ * The result of a copy.
  */
 public struct Copied: Equatable, Hashable, Codable {
     /**
-     * Files that were written.
+     * The number of files that were written.
      */
     public let files: Int64
     /**
-     * Their bytes.
+     * The bytes of the written files.
      */
     public let bytes: Int64
     /**
-     * Files that the destination already had, with the same content.
+     * The number of files that the destination already had, with the same content.
      */
     public let equal: Int64
     /**
-     * Empty directories that were made.
+     * The number of empty directories that were created.
      */
     public let directories: Int64
     /**
-     * Entries of the source that are not part of the memory, such as links and reserved names, and were not copied.
+     * Entries of the source that were not copied, because they are not part of the memory, such as links and reserved
+     * names.
      */
     public let leftOut: [String]
 
@@ -5632,19 +5633,20 @@ public struct Copied: Equatable, Hashable, Codable {
     // declare one manually.
     public init(
         /**
-         * Files that were written.
+         * The number of files that were written.
          */files: Int64,
         /**
-         * Their bytes.
+         * The bytes of the written files.
          */bytes: Int64,
         /**
-         * Files that the destination already had, with the same content.
+         * The number of files that the destination already had, with the same content.
          */equal: Int64,
         /**
-         * Empty directories that were made.
+         * The number of empty directories that were created.
          */directories: Int64,
         /**
-         * Entries of the source that are not part of the memory, such as links and reserved names, and were not copied.
+         * Entries of the source that were not copied, because they are not part of the memory, such as links and reserved
+         * names.
          */leftOut: [String] = []) {
         self.files = files
         self.bytes = bytes
@@ -5715,19 +5717,19 @@ public struct CopyProgress: Equatable, Hashable, Codable {
      */
     public let path: String
     /**
-     * The files that this phase has finished.
+     * The number of files that this phase has finished.
      */
     public let files: Int64
     /**
-     * Their bytes.
+     * The bytes of the finished files.
      */
     public let bytes: Int64
     /**
-     * All files of this phase; while comparing, those found so far.
+     * The number of all files of this phase; while comparing, of those found so far.
      */
     public let ofFiles: Int64
     /**
-     * Their bytes.
+     * The bytes of all files of this phase.
      */
     public let ofBytes: Int64
 
@@ -5741,16 +5743,16 @@ public struct CopyProgress: Equatable, Hashable, Codable {
          * The next file.
          */path: String,
         /**
-         * The files that this phase has finished.
+         * The number of files that this phase has finished.
          */files: Int64,
         /**
-         * Their bytes.
+         * The bytes of the finished files.
          */bytes: Int64,
         /**
-         * All files of this phase; while comparing, those found so far.
+         * The number of all files of this phase; while comparing, of those found so far.
          */ofFiles: Int64,
         /**
-         * Their bytes.
+         * The bytes of all files of this phase.
          */ofBytes: Int64) {
         self.phase = phase
         self.path = path
@@ -5812,11 +5814,11 @@ public func FfiConverterTypeCopyProgress_lower(_ value: CopyProgress) -> RustBuf
 
 
 /**
- * A file or a directory, as a store lists it.
+ * A file or a directory in a store's listing.
  */
 public struct Entry: Equatable, Hashable, Codable {
     /**
-     * The whole path, from `/memories` on.
+     * The whole path, starting with `/memories`.
      */
     public let path: String
     /**
@@ -5828,8 +5830,8 @@ public struct Entry: Equatable, Hashable, Codable {
      */
     public let modified: Date?
     /**
-     * The last recorded access of a file; null for a directory, or if the store does not keep accesses. Of the methods
-     * of a store only `list` must set it.
+     * The last recorded access of a file; null for a directory, or if the store does not track accesses. Of a store's
+     * methods, only `list` must set it.
      */
     public let accessed: Date?
 
@@ -5837,7 +5839,7 @@ public struct Entry: Equatable, Hashable, Codable {
     // declare one manually.
     public init(
         /**
-         * The whole path, from `/memories` on.
+         * The whole path, starting with `/memories`.
          */path: String,
         /**
          * The size of a file in bytes; null for a directory.
@@ -5846,8 +5848,8 @@ public struct Entry: Equatable, Hashable, Codable {
          * When a file was last written, to the microsecond; null for a directory, or if the store does not keep times.
          */modified: Date? = nil,
         /**
-         * The last recorded access of a file; null for a directory, or if the store does not keep accesses. Of the methods
-         * of a store only `list` must set it.
+         * The last recorded access of a file; null for a directory, or if the store does not track accesses. Of a store's
+         * methods, only `list` must set it.
          */accessed: Date? = nil) {
         self.path = path
         self.size = size
@@ -5903,24 +5905,23 @@ public func FfiConverterTypeEntry_lower(_ value: Entry) -> RustBuffer {
 
 
 /**
- * How much `erase` removed for good, or would remove.
+ * What `erase` removed for good, or would remove.
  */
 public struct Erased: Equatable, Hashable, Codable {
     /**
-     * The number of files, hidden ones included.
+     * The number of files, including hidden ones.
      */
     public let files: Int64
     /**
-     * The bytes of all files together.
+     * The total size of all files in bytes.
      */
     public let bytes: Int64
     /**
-     * The number of versions in the history, those of deleted files included. A history that cannot be read counts as
-     * none.
+     * The number of versions in the history, including those of deleted files. 0 if the history cannot be read.
      */
     public let versions: Int64
     /**
-     * The bytes of its records.
+     * The total size of its records in bytes.
      */
     public let historyBytes: Int64
 
@@ -5928,17 +5929,16 @@ public struct Erased: Equatable, Hashable, Codable {
     // declare one manually.
     public init(
         /**
-         * The number of files, hidden ones included.
+         * The number of files, including hidden ones.
          */files: Int64,
         /**
-         * The bytes of all files together.
+         * The total size of all files in bytes.
          */bytes: Int64,
         /**
-         * The number of versions in the history, those of deleted files included. A history that cannot be read counts as
-         * none.
+         * The number of versions in the history, including those of deleted files. 0 if the history cannot be read.
          */versions: Int64,
         /**
-         * The bytes of its records.
+         * The total size of its records in bytes.
          */historyBytes: Int64) {
         self.files = files
         self.bytes = bytes
@@ -5994,16 +5994,16 @@ public func FfiConverterTypeErased_lower(_ value: Erased) -> RustBuffer {
 
 
 /**
- * What happened in one call.
+ * The event of one call, for the hook `after`.
  */
 public struct Event: Equatable, Hashable, Codable {
     /**
-     * The name of the command; null if the input named none of the six.
+     * The name of the command. Null if the input named none of the six.
      */
     public let command: String?
     /**
-     * The canonical path; for a rename, the old one. Null if the call was refused before its paths were validated.
-     * With an option about sensitive text, `[REDACTED:rule]` is in the place of each finding.
+     * The canonical path; for a rename, the old one. Null if the call was refused before its paths were validated. If
+     * an option about sensitive text is set, `[REDACTED:rule]` replaces each finding.
      */
     public let path: String?
     /**
@@ -6011,44 +6011,44 @@ public struct Event: Equatable, Hashable, Codable {
      */
     public let newPath: String?
     /**
-     * How it ended.
+     * The outcome of the call.
      */
     public let outcome: Outcome
     /**
-     * If the outcome is `ok`: for `create`, `str_replace` and `insert` the bytes of the text to write, as the hook
-     * `before` left it; for `view` those of the reply or the image. Otherwise 0.
+     * The number of bytes, if the outcome is `ok`. For `create`, `str_replace` and `insert`: of the text to write,
+     * after the hook `before`. For `view`: of the reply or the image. Otherwise 0.
      */
     public let bytes: Int64
     /**
-     * The lines of the same text.
+     * The number of lines of the same text.
      */
     public let lines: Int64
     /**
-     * The time until the reply was ready, `before` included.
+     * The time until the reply was ready, including `before`.
      */
     public let duration: TimeInterval
     /**
-     * What the decoder repaired in the input.
+     * The repairs that the decoder made in the input.
      */
     public let repairs: [String]
     /**
-     * The text of the reply, with the option `event_content`; otherwise null, and for an image.
+     * The text of the reply, if the option `event_content` is set. Null without the option, and for an image.
      */
     public let content: String?
     /**
-     * The id of the change that the command made; null if it made none, or the memory has no history.
+     * The id of the change that the command made. Null if it changed nothing, or the memory has no history.
      */
     public let change: String?
     /**
-     * Who acts, as the memory was told; otherwise null.
+     * The actor of the memory. Null if it has none.
      */
     public let actor: String?
     /**
-     * The id of the session of the memory: that of a conversation, if each has a session of its own.
+     * The id of the memory's session. It identifies a conversation if each one has a session of its own.
      */
     public let session: String
     /**
-     * The `id` of the `tool_use` block that was executed; otherwise null.
+     * The id of the tool-use block that was executed. Null if the input was not a block.
      */
     public let toolUseId: String?
 
@@ -6056,45 +6056,45 @@ public struct Event: Equatable, Hashable, Codable {
     // declare one manually.
     public init(
         /**
-         * The name of the command; null if the input named none of the six.
+         * The name of the command. Null if the input named none of the six.
          */command: String? = nil,
         /**
-         * The canonical path; for a rename, the old one. Null if the call was refused before its paths were validated.
-         * With an option about sensitive text, `[REDACTED:rule]` is in the place of each finding.
+         * The canonical path; for a rename, the old one. Null if the call was refused before its paths were validated. If
+         * an option about sensitive text is set, `[REDACTED:rule]` replaces each finding.
          */path: String? = nil,
         /**
          * For a rename: the new path; otherwise null.
          */newPath: String? = nil,
         /**
-         * How it ended.
+         * The outcome of the call.
          */outcome: Outcome,
         /**
-         * If the outcome is `ok`: for `create`, `str_replace` and `insert` the bytes of the text to write, as the hook
-         * `before` left it; for `view` those of the reply or the image. Otherwise 0.
+         * The number of bytes, if the outcome is `ok`. For `create`, `str_replace` and `insert`: of the text to write,
+         * after the hook `before`. For `view`: of the reply or the image. Otherwise 0.
          */bytes: Int64,
         /**
-         * The lines of the same text.
+         * The number of lines of the same text.
          */lines: Int64,
         /**
-         * The time until the reply was ready, `before` included.
+         * The time until the reply was ready, including `before`.
          */duration: TimeInterval,
         /**
-         * What the decoder repaired in the input.
+         * The repairs that the decoder made in the input.
          */repairs: [String] = [],
         /**
-         * The text of the reply, with the option `event_content`; otherwise null, and for an image.
+         * The text of the reply, if the option `event_content` is set. Null without the option, and for an image.
          */content: String? = nil,
         /**
-         * The id of the change that the command made; null if it made none, or the memory has no history.
+         * The id of the change that the command made. Null if it changed nothing, or the memory has no history.
          */change: String? = nil,
         /**
-         * Who acts, as the memory was told; otherwise null.
+         * The actor of the memory. Null if it has none.
          */actor: String? = nil,
         /**
-         * The id of the session of the memory: that of a conversation, if each has a session of its own.
+         * The id of the memory's session. It identifies a conversation if each one has a session of its own.
          */session: String,
         /**
-         * The `id` of the `tool_use` block that was executed; otherwise null.
+         * The id of the tool-use block that was executed. Null if the input was not a block.
          */toolUseId: String? = nil) {
         self.command = command
         self.path = path
@@ -6260,11 +6260,11 @@ public func FfiConverterTypeExpired_lower(_ value: Expired) -> RustBuffer {
  */
 public struct ExpiryProgress: Equatable, Hashable, Codable {
     /**
-     * The files that were scanned.
+     * The number of files that were scanned.
      */
     public let files: Int64
     /**
-     * Those of them that were removed, or would be.
+     * The number of scanned files that were removed, or would be.
      */
     public let removed: Int64
 
@@ -6272,10 +6272,10 @@ public struct ExpiryProgress: Equatable, Hashable, Codable {
     // declare one manually.
     public init(
         /**
-         * The files that were scanned.
+         * The number of files that were scanned.
          */files: Int64,
         /**
-         * Those of them that were removed, or would be.
+         * The number of scanned files that were removed, or would be.
          */removed: Int64) {
         self.files = files
         self.removed = removed
@@ -6325,19 +6325,19 @@ public func FfiConverterTypeExpiryProgress_lower(_ value: ExpiryProgress) -> Rus
 
 
 /**
- * A place where `Memory.grep` found something.
+ * A match of `Memory.grep`.
  */
 public struct GrepMatch: Equatable, Hashable, Codable {
     /**
-     * The path of the file, or of the directory whose name it is.
+     * The path of the file, or of the entry whose name matches.
      */
     public let path: String
     /**
-     * The number of the line, counted from 1; null if the name was found.
+     * The 1-based number of the line. Null if the name matches.
      */
     public let line: Int64?
     /**
-     * The line, or the name. A long line is cut around the match, with `…` where something is left out.
+     * The line, or the name. A long line is cut around the match, with `…` where text is left out.
      */
     public let text: String
 
@@ -6345,13 +6345,13 @@ public struct GrepMatch: Equatable, Hashable, Codable {
     // declare one manually.
     public init(
         /**
-         * The path of the file, or of the directory whose name it is.
+         * The path of the file, or of the entry whose name matches.
          */path: String,
         /**
-         * The number of the line, counted from 1; null if the name was found.
+         * The 1-based number of the line. Null if the name matches.
          */line: Int64? = nil,
         /**
-         * The line, or the name. A long line is cut around the match, with `…` where something is left out.
+         * The line, or the name. A long line is cut around the match, with `…` where text is left out.
          */text: String) {
         self.path = path
         self.line = line
@@ -6404,19 +6404,19 @@ public func FfiConverterTypeGrepMatch_lower(_ value: GrepMatch) -> RustBuffer {
 
 
 /**
- * A line or a name that is in the history, and not in the files as they are.
+ * A line or a name that is in the history, but not in the current files.
  */
 public struct HistoryMatch: Equatable, Hashable, Codable {
     /**
-     * The newest version that has it.
+     * The newest version that has the line or the name.
      */
     public let version: Version
     /**
-     * The number of the line, counted from 1; null if the name was found.
+     * The 1-based number of the line. Null if the name matches.
      */
     public let line: Int64?
     /**
-     * The line, or the name. A long line is cut around the match, with `…` where something is left out.
+     * The line, or the name. A long line is cut around the match, with `…` where text is left out.
      */
     public let text: String
 
@@ -6424,13 +6424,13 @@ public struct HistoryMatch: Equatable, Hashable, Codable {
     // declare one manually.
     public init(
         /**
-         * The newest version that has it.
+         * The newest version that has the line or the name.
          */version: Version,
         /**
-         * The number of the line, counted from 1; null if the name was found.
+         * The 1-based number of the line. Null if the name matches.
          */line: Int64? = nil,
         /**
-         * The line, or the name. A long line is cut around the match, with `…` where something is left out.
+         * The line, or the name. A long line is cut around the match, with `…` where text is left out.
          */text: String) {
         self.version = version
         self.line = line
@@ -6483,15 +6483,15 @@ public func FfiConverterTypeHistoryMatch_lower(_ value: HistoryMatch) -> RustBuf
 
 
 /**
- * How much the history of a memory holds.
+ * The size of the history of a memory.
  */
 public struct HistorySize: Equatable, Hashable, Codable {
     /**
-     * The number of versions of all files, those of deleted files included.
+     * The number of versions of all files, including deleted files.
      */
     public let versions: Int64
     /**
-     * The bytes of its records, as `history_max_bytes` counts them.
+     * The total size of its records in bytes, as `history_max_bytes` counts them.
      */
     public let bytes: Int64
 
@@ -6499,10 +6499,10 @@ public struct HistorySize: Equatable, Hashable, Codable {
     // declare one manually.
     public init(
         /**
-         * The number of versions of all files, those of deleted files included.
+         * The number of versions of all files, including deleted files.
          */versions: Int64,
         /**
-         * The bytes of its records, as `history_max_bytes` counts them.
+         * The total size of its records in bytes, as `history_max_bytes` counts them.
          */bytes: Int64) {
         self.versions = versions
         self.bytes = bytes
@@ -6557,132 +6557,135 @@ public func FfiConverterTypeHistorySize_lower(_ value: HistorySize) -> RustBuffe
 public struct MemoryOptions: Equatable, Hashable {
     /**
      * The most characters (Unicode scalar values) that one view shows. A longer view is cut, and
-     * its last line says how to go on. `null` lifts the limit. Default: 16,000.
+     * its last line says how to continue. `null` removes the limit. Default: 16,000.
      */
     public let maxViewChars: Int64?
     /**
-     * The most bytes that a command may make a file hold. A larger file that another program wrote
-     * can be viewed. It can be edited to be smaller if it has at most 16 MiB. `null` lifts the
-     * limit. Default: 16 MiB.
+     * The most bytes that a file may have after a command. A larger file that another program
+     * wrote can be viewed. If it has at most 16 MiB, it can be edited to become smaller. `null`
+     * removes the limit. Default: 16 MiB.
      */
     public let maxFileBytes: Int64?
     /**
-     * The most bytes that all files together may hold, hidden ones included. `null` sets no limit.
-     * Default: `null`.
+     * The most bytes that all files together may have, including hidden ones. `null` sets no
+     * limit. Default: `null`.
      */
     public let maxTotalBytes: Int64?
     /**
-     * The most files that the memory may hold, hidden ones included. `null` sets no limit.
+     * The most files that the memory may have, including hidden ones. `null` sets no limit.
      * Default: `null`.
      */
     public let maxFiles: Int64?
     /**
      * The most bytes of a `.png`, `.jpg` or `.jpeg` file that a view shows as an image. Claude
-     * accepts at most 3,932,160. `null` shows no images. Default: `null`.
+     * accepts at most 3,932,160. `null` turns images off. Default: `null`.
      */
     public let maxImageBytes: Int64?
     /**
-     * What `create` does if the file already exists: `error` refuses, `overwrite` replaces the
-     * whole content atomically. Default: `error`. `null` stands for it.
+     * Selects how `create` treats an existing file: `error` refuses, `overwrite` replaces the
+     * whole content atomically. Default: `error`. `null` selects the default.
      */
     public let onExisting: OnExisting?
     /**
      * The memory can be viewed but not changed. The directory or database must exist. Nothing is
-     * made in a directory. Default: no.
+     * created in a directory. Default: no.
      */
     public let readOnly: Bool
     /**
-     * Patterns of paths that no command may change, such as `"/memories/handbook"`, with
+     * Patterns of paths that no command may change, such as `"/memories/handbook"`, including
      * everything below them. They take precedence over `writablePaths`. Default: none. `null`
-     * stands for it.
+     * selects the default.
      */
     public let readOnlyPaths: [MemdirText]?
     /**
-     * Patterns of the only paths that commands may change, with everything below them. An empty
-     * list allows no changes. `null` sets no limit. Default: `null`.
+     * Patterns of the only paths that commands may change, including everything below them. An
+     * empty list allows no changes. `null` allows changes to all paths except `readOnlyPaths`.
+     * Default: `null`.
      */
     public let writablePaths: [MemdirText]?
     /**
      * Refuses an edit that is based on an outdated view. `on` guards `insert` into files that this
      * session of the memory has shown or written. `strict` also guards `str_replace`, and requires
-     * a view first. Default: `off`. `null` stands for it.
+     * a view first. Default: `off`. `null` selects the default.
      */
     public let staleGuard: StaleGuard?
     /**
-     * What happens to keys, tokens, passwords and payment cards in text that a command would
-     * write: `off` does nothing, `reject` refuses the command, `redact` writes `[REDACTED:rule]`
-     * in their place. Default: `off`. `null` stands for it.
+     * Controls keys, tokens, passwords and payment cards in text that a command would write: `off`
+     * does nothing, `reject` refuses the command, `redact` writes `[REDACTED:rule]` instead of
+     * them. Default: `off`. `null` selects the default.
      */
     public let sensitiveText: SensitiveText?
     /**
      * Your own rules, in addition to the built-in ones: patterns in the syntax of Rust's
-     * `regex-lite`, without look-around and back-references. Default: none. `null` stands for it.
+     * `regex-lite`, which has no look-around and no back-references. Default: none. `null` selects
+     * the default.
      */
     public let sensitiveRules: [MemdirText: MemdirText]?
     /**
-     * Views show `[REDACTED:rule]` in the place of sensitive text. The file is not changed. Such a
-     * view reads the whole file into memory. Default: no.
+     * Views show `[REDACTED:rule]` instead of sensitive text. The file is not changed. Such a view
+     * reads the whole file into memory. Default: no.
      */
     public let sensitiveOnView: Bool
     /**
-     * Before its first command, the memory removes files that were not used for this long. Must be
-     * more than 0. The store must keep times of access. Default: `null`.
+     * Before its first command, the memory removes files that have not been used for this long.
+     * Must be more than 0. The store must keep times of access. Default: `null`.
      */
     public let expireAfter: MemdirDuration?
     /**
-     * Records each view and each rename of a file as a use of it. That costs a write.
-     * `expireAfter` turns it on. `expire()` needs it. Default: no.
+     * Records each view and each rename of a file as a use of the file. Each record costs a write.
+     * `expireAfter` turns this on. `expire()` requires it. Default: no.
      */
     public let recordAccess: Bool
     /**
-     * Patterns of files that never expire, such as `"/memories/handbook"`, with everything below
-     * them. Default: none. `null` stands for it.
+     * Patterns of files that never expire, such as `"/memories/handbook"`, including everything
+     * below them. Default: none. `null` selects the default.
      */
     public let neverExpire: [MemdirText]?
     /**
-     * Records every change before it is made, so that it can be seen and taken back. Default: no.
+     * Records every change before it is made, so changes can be listed and undone. Default: no.
      */
     public let history: Bool
     /**
-     * Versions that are older are removed, except the last ten of a file that is there. `null`
-     * keeps them however old they are. Default: 30 days.
+     * The history removes versions that are older than this, except the last ten of a file that
+     * exists. `null` keeps versions of any age. Default: 30 days.
      */
     public let historyMaxAge: MemdirDuration?
     /**
-     * The most versions that are kept of a file, at least ten if it is there. `null` sets no
-     * limit. Default: `null`.
+     * The maximum number of versions that are kept of each file; a file that exists keeps at least
+     * ten. `null` sets no limit. Default: `null`.
      */
     public let historyMaxVersions: Int64?
     /**
-     * About how many bytes the history may hold: beyond it the oldest versions are removed, except
-     * the last ten of a file that is there. `null` sets no limit. Default: `null`.
+     * The approximate maximum size of the history in bytes; beyond it the oldest versions are
+     * removed, except the last ten of a file that exists. `null` sets no limit. Default: `null`.
      */
     public let historyMaxBytes: Int64?
     /**
-     * Who makes the changes of this memory, for its history: a session, a user, the id of a tool
-     * call. Any text of your program, never of a model. `acting_as` begins a session with another
-     * one. Default: `null`.
+     * The actor of this memory's changes, for its history: a session, a user, the id of a tool
+     * call. Any text from your program, never from a model. `acting_as` starts a session with
+     * another actor. Default: `null`.
      */
     public let actor: MemdirText?
     /**
-     * The events that `after` gets contain the reply's text. Default: no.
+     * Includes the reply's text in the events for `after`. Default: no.
      */
     public let eventContent: Bool
     /**
-     * What an acknowledged command survives: `full` a loss of power, `relaxed` only a crash of the
-     * process. Object storage is always durable. Default: `full`. `null` stands for it.
+     * The failures that an acknowledged command survives: `full` a loss of power, `relaxed` only a
+     * crash of the process. Object storage is always durable. Default: `full`. `null` selects the
+     * default.
      */
     public let durability: Durability?
     /**
-     * How long a change waits for other writers of the same store (local directory, SQLite,
-     * PostgreSQL). After that the command is refused, and nothing was changed. `null` waits
-     * without limit. Default: 10 seconds.
+     * The time that a change waits for other writers of the same store (local directory, SQLite,
+     * PostgreSQL). After that the command is refused, and nothing is changed. `null` waits without
+     * limit. Default: 10 seconds.
      */
     public let lockTimeout: MemdirDuration?
     /**
      * Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as
-     * a user's name. `null` selects the one that the address names. Never put a value that is not
-     * your own into an address. On every other store it is an error. Default: `null`.
+     * a user's name. `null` selects the one that the address names. Pass untrusted values in this
+     * option, never in an address. On every other store this option is an error. Default: `null`.
      */
     public let namespace: MemdirText?
     /**
@@ -6691,8 +6694,8 @@ public struct MemoryOptions: Equatable, Hashable {
      */
     public let encryptionKey: MemdirKey?
     /**
-     * Also encrypts the names in a store that is made with a key. An existing store stays as it
-     * was made. Default: no.
+     * Also encrypts the names in a store that is created with a key. An existing store keeps its
+     * setting. Default: no.
      */
     public let encryptNames: Bool
 
@@ -6701,116 +6704,119 @@ public struct MemoryOptions: Equatable, Hashable {
     public init(
         /**
          * The most characters (Unicode scalar values) that one view shows. A longer view is cut, and
-         * its last line says how to go on. `null` lifts the limit. Default: 16,000.
+         * its last line says how to continue. `null` removes the limit. Default: 16,000.
          */maxViewChars: Int64? = Int64(16000),
         /**
-         * The most bytes that a command may make a file hold. A larger file that another program wrote
-         * can be viewed. It can be edited to be smaller if it has at most 16 MiB. `null` lifts the
-         * limit. Default: 16 MiB.
+         * The most bytes that a file may have after a command. A larger file that another program
+         * wrote can be viewed. If it has at most 16 MiB, it can be edited to become smaller. `null`
+         * removes the limit. Default: 16 MiB.
          */maxFileBytes: Int64? = Int64(16777216),
         /**
-         * The most bytes that all files together may hold, hidden ones included. `null` sets no limit.
-         * Default: `null`.
+         * The most bytes that all files together may have, including hidden ones. `null` sets no
+         * limit. Default: `null`.
          */maxTotalBytes: Int64? = nil,
         /**
-         * The most files that the memory may hold, hidden ones included. `null` sets no limit.
+         * The most files that the memory may have, including hidden ones. `null` sets no limit.
          * Default: `null`.
          */maxFiles: Int64? = nil,
         /**
          * The most bytes of a `.png`, `.jpg` or `.jpeg` file that a view shows as an image. Claude
-         * accepts at most 3,932,160. `null` shows no images. Default: `null`.
+         * accepts at most 3,932,160. `null` turns images off. Default: `null`.
          */maxImageBytes: Int64? = nil,
         /**
-         * What `create` does if the file already exists: `error` refuses, `overwrite` replaces the
-         * whole content atomically. Default: `error`. `null` stands for it.
+         * Selects how `create` treats an existing file: `error` refuses, `overwrite` replaces the
+         * whole content atomically. Default: `error`. `null` selects the default.
          */onExisting: OnExisting? = nil,
         /**
          * The memory can be viewed but not changed. The directory or database must exist. Nothing is
-         * made in a directory. Default: no.
+         * created in a directory. Default: no.
          */readOnly: Bool = false,
         /**
-         * Patterns of paths that no command may change, such as `"/memories/handbook"`, with
+         * Patterns of paths that no command may change, such as `"/memories/handbook"`, including
          * everything below them. They take precedence over `writablePaths`. Default: none. `null`
-         * stands for it.
+         * selects the default.
          */readOnlyPaths: [MemdirText]? = nil,
         /**
-         * Patterns of the only paths that commands may change, with everything below them. An empty
-         * list allows no changes. `null` sets no limit. Default: `null`.
+         * Patterns of the only paths that commands may change, including everything below them. An
+         * empty list allows no changes. `null` allows changes to all paths except `readOnlyPaths`.
+         * Default: `null`.
          */writablePaths: [MemdirText]? = nil,
         /**
          * Refuses an edit that is based on an outdated view. `on` guards `insert` into files that this
          * session of the memory has shown or written. `strict` also guards `str_replace`, and requires
-         * a view first. Default: `off`. `null` stands for it.
+         * a view first. Default: `off`. `null` selects the default.
          */staleGuard: StaleGuard? = nil,
         /**
-         * What happens to keys, tokens, passwords and payment cards in text that a command would
-         * write: `off` does nothing, `reject` refuses the command, `redact` writes `[REDACTED:rule]`
-         * in their place. Default: `off`. `null` stands for it.
+         * Controls keys, tokens, passwords and payment cards in text that a command would write: `off`
+         * does nothing, `reject` refuses the command, `redact` writes `[REDACTED:rule]` instead of
+         * them. Default: `off`. `null` selects the default.
          */sensitiveText: SensitiveText? = nil,
         /**
          * Your own rules, in addition to the built-in ones: patterns in the syntax of Rust's
-         * `regex-lite`, without look-around and back-references. Default: none. `null` stands for it.
+         * `regex-lite`, which has no look-around and no back-references. Default: none. `null` selects
+         * the default.
          */sensitiveRules: [MemdirText: MemdirText]? = nil,
         /**
-         * Views show `[REDACTED:rule]` in the place of sensitive text. The file is not changed. Such a
-         * view reads the whole file into memory. Default: no.
+         * Views show `[REDACTED:rule]` instead of sensitive text. The file is not changed. Such a view
+         * reads the whole file into memory. Default: no.
          */sensitiveOnView: Bool = false,
         /**
-         * Before its first command, the memory removes files that were not used for this long. Must be
-         * more than 0. The store must keep times of access. Default: `null`.
+         * Before its first command, the memory removes files that have not been used for this long.
+         * Must be more than 0. The store must keep times of access. Default: `null`.
          */expireAfter: MemdirDuration? = nil,
         /**
-         * Records each view and each rename of a file as a use of it. That costs a write.
-         * `expireAfter` turns it on. `expire()` needs it. Default: no.
+         * Records each view and each rename of a file as a use of the file. Each record costs a write.
+         * `expireAfter` turns this on. `expire()` requires it. Default: no.
          */recordAccess: Bool = false,
         /**
-         * Patterns of files that never expire, such as `"/memories/handbook"`, with everything below
-         * them. Default: none. `null` stands for it.
+         * Patterns of files that never expire, such as `"/memories/handbook"`, including everything
+         * below them. Default: none. `null` selects the default.
          */neverExpire: [MemdirText]? = nil,
         /**
-         * Records every change before it is made, so that it can be seen and taken back. Default: no.
+         * Records every change before it is made, so changes can be listed and undone. Default: no.
          */history: Bool = false,
         /**
-         * Versions that are older are removed, except the last ten of a file that is there. `null`
-         * keeps them however old they are. Default: 30 days.
+         * The history removes versions that are older than this, except the last ten of a file that
+         * exists. `null` keeps versions of any age. Default: 30 days.
          */historyMaxAge: MemdirDuration? = 2592000,
         /**
-         * The most versions that are kept of a file, at least ten if it is there. `null` sets no
-         * limit. Default: `null`.
+         * The maximum number of versions that are kept of each file; a file that exists keeps at least
+         * ten. `null` sets no limit. Default: `null`.
          */historyMaxVersions: Int64? = nil,
         /**
-         * About how many bytes the history may hold: beyond it the oldest versions are removed, except
-         * the last ten of a file that is there. `null` sets no limit. Default: `null`.
+         * The approximate maximum size of the history in bytes; beyond it the oldest versions are
+         * removed, except the last ten of a file that exists. `null` sets no limit. Default: `null`.
          */historyMaxBytes: Int64? = nil,
         /**
-         * Who makes the changes of this memory, for its history: a session, a user, the id of a tool
-         * call. Any text of your program, never of a model. `acting_as` begins a session with another
-         * one. Default: `null`.
+         * The actor of this memory's changes, for its history: a session, a user, the id of a tool
+         * call. Any text from your program, never from a model. `acting_as` starts a session with
+         * another actor. Default: `null`.
          */actor: MemdirText? = nil,
         /**
-         * The events that `after` gets contain the reply's text. Default: no.
+         * Includes the reply's text in the events for `after`. Default: no.
          */eventContent: Bool = false,
         /**
-         * What an acknowledged command survives: `full` a loss of power, `relaxed` only a crash of the
-         * process. Object storage is always durable. Default: `full`. `null` stands for it.
+         * The failures that an acknowledged command survives: `full` a loss of power, `relaxed` only a
+         * crash of the process. Object storage is always durable. Default: `full`. `null` selects the
+         * default.
          */durability: Durability? = nil,
         /**
-         * How long a change waits for other writers of the same store (local directory, SQLite,
-         * PostgreSQL). After that the command is refused, and nothing was changed. `null` waits
-         * without limit. Default: 10 seconds.
+         * The time that a change waits for other writers of the same store (local directory, SQLite,
+         * PostgreSQL). After that the command is refused, and nothing is changed. `null` waits without
+         * limit. Default: 10 seconds.
          */lockTimeout: MemdirDuration? = 10,
         /**
          * Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as
-         * a user's name. `null` selects the one that the address names. Never put a value that is not
-         * your own into an address. On every other store it is an error. Default: `null`.
+         * a user's name. `null` selects the one that the address names. Pass untrusted values in this
+         * option, never in an address. On every other store this option is an error. Default: `null`.
          */namespace: MemdirText? = nil,
         /**
          * Encrypts everything that the store keeps. A store is encrypted from its creation or not at
          * all. Default: `null`.
          */encryptionKey: MemdirKey? = nil,
         /**
-         * Also encrypts the names in a store that is made with a key. An existing store stays as it
-         * was made. Default: no.
+         * Also encrypts the names in a store that is created with a key. An existing store keeps its
+         * setting. Default: no.
          */encryptNames: Bool = false) {
         self.maxViewChars = maxViewChars
         self.maxFileBytes = maxFileBytes
@@ -6935,23 +6941,23 @@ public func FfiConverterTypeMemoryOptions_lower(_ value: MemoryOptions) -> RustB
 
 
 /**
- * A file as it was at a time.
+ * A file as it was at a given time.
  */
 public struct PastFile: Equatable, Hashable, Codable {
     /**
-     * Where it was.
+     * The path at that time.
      */
     public let path: String
     /**
-     * Its size in bytes. Null if its content is redacted, or it was not read since it was moved.
+     * Its size in bytes. Null if its content is redacted, or if it was not read since it was moved.
      */
     public let size: Int64?
     /**
-     * When it was last changed before that time; null if that is not known.
+     * The time of its last change before the given time; null if unknown.
      */
     public let modified: Date?
     /**
-     * The id of its version. Null for a file that was not changed since the history is kept.
+     * The id of its version. Null for a file that was not changed since the history began.
      */
     public let version: String?
 
@@ -6959,16 +6965,16 @@ public struct PastFile: Equatable, Hashable, Codable {
     // declare one manually.
     public init(
         /**
-         * Where it was.
+         * The path at that time.
          */path: String,
         /**
-         * Its size in bytes. Null if its content is redacted, or it was not read since it was moved.
+         * Its size in bytes. Null if its content is redacted, or if it was not read since it was moved.
          */size: Int64? = nil,
         /**
-         * When it was last changed before that time; null if that is not known.
+         * The time of its last change before the given time; null if unknown.
          */modified: Date? = nil,
         /**
-         * The id of its version. Null for a file that was not changed since the history is kept.
+         * The id of its version. Null for a file that was not changed since the history began.
          */version: String? = nil) {
         self.path = path
         self.size = size
@@ -7040,7 +7046,7 @@ public struct Problem: Equatable, Hashable, Codable {
      */
     public let description: String
     /**
-     * Whether it is about an entry that is not part of the memory. The memory itself is then in order.
+     * Whether the problem is about an entry that is not part of the memory. The memory itself is then intact.
      */
     public let isBeside: Bool
 
@@ -7057,7 +7063,7 @@ public struct Problem: Equatable, Hashable, Codable {
          * The problem as a sentence, for you.
          */description: String,
         /**
-         * Whether it is about an entry that is not part of the memory. The memory itself is then in order.
+         * Whether the problem is about an entry that is not part of the memory. The memory itself is then intact.
          */isBeside: Bool) {
         self.kind = kind
         self.path = path
@@ -7113,7 +7119,7 @@ public func FfiConverterTypeProblem_lower(_ value: Problem) -> RustBuffer {
 
 
 /**
- * What `redact_text` removed from the history, or would remove.
+ * The result of `redact_text`: what was removed from the history, or would be.
  */
 public struct RedactedText: Equatable, Hashable, Codable {
     /**
@@ -7121,20 +7127,21 @@ public struct RedactedText: Equatable, Hashable, Codable {
      */
     public let change: String?
     /**
-     * The versions whose contents have the text, newest first, as they were before.
+     * The versions whose contents contain the text, newest first, as they were before.
      */
     public let versions: [Version]
     /**
-     * The paths of the files that have it now, sorted, with `dry_run`; otherwise that is an error.
+     * With `dry_run`: the paths of the files whose present content contains the text, sorted. Without it, such files
+     * are an error.
      */
     public let current: [String]
     /**
-     * The paths that have the text, as they were before, sorted: `redacted-` and random digits stand in the place of
-     * the names.
+     * The paths that contained the text, as they were before, sorted. Their names are replaced by `redacted-` and
+     * random digits.
      */
     public let names: [String]
     /**
-     * The paths that have the text in a name now, sorted: they stay.
+     * The paths of existing files whose names contain the text, sorted. They are kept.
      */
     public let keptNames: [String]
 
@@ -7145,17 +7152,18 @@ public struct RedactedText: Equatable, Hashable, Codable {
          * The id of the change; null if there was nothing to do, or with `dry_run`.
          */change: String? = nil,
         /**
-         * The versions whose contents have the text, newest first, as they were before.
+         * The versions whose contents contain the text, newest first, as they were before.
          */versions: [Version] = [],
         /**
-         * The paths of the files that have it now, sorted, with `dry_run`; otherwise that is an error.
+         * With `dry_run`: the paths of the files whose present content contains the text, sorted. Without it, such files
+         * are an error.
          */current: [String] = [],
         /**
-         * The paths that have the text, as they were before, sorted: `redacted-` and random digits stand in the place of
-         * the names.
+         * The paths that contained the text, as they were before, sorted. Their names are replaced by `redacted-` and
+         * random digits.
          */names: [String] = [],
         /**
-         * The paths that have the text in a name now, sorted: they stay.
+         * The paths of existing files whose names contain the text, sorted. They are kept.
          */keptNames: [String] = []) {
         self.change = change
         self.versions = versions
@@ -7384,20 +7392,19 @@ public func FfiConverterTypeReplyImage_lower(_ value: ReplyImage) -> RustBuffer 
 
 
 /**
- * What `restore`, `undo` and `restore_all` did.
+ * The result of `restore`, `undo` and `restore_all`.
  */
 public struct Restored: Equatable, Hashable, Codable {
     /**
-     * The id of the change that this made, which can be undone itself. Null if there was nothing to do, or with
-     * `dry_run`.
+     * The id of the resulting change, which can be undone itself. Null if there was nothing to do, or with `dry_run`.
      */
     public let change: String?
     /**
-     * The files, in the order of their paths.
+     * The files, sorted by path.
      */
     public let files: [RestoredFile]
     /**
-     * What was left out, with `skip_conflicts`, and why: in the order of the paths.
+     * The files that `skip_conflicts` skipped, with the reasons, sorted by path.
      */
     public let skipped: [Conflict]
 
@@ -7405,14 +7412,13 @@ public struct Restored: Equatable, Hashable, Codable {
     // declare one manually.
     public init(
         /**
-         * The id of the change that this made, which can be undone itself. Null if there was nothing to do, or with
-         * `dry_run`.
+         * The id of the resulting change, which can be undone itself. Null if there was nothing to do, or with `dry_run`.
          */change: String? = nil,
         /**
-         * The files, in the order of their paths.
+         * The files, sorted by path.
          */files: [RestoredFile] = [],
         /**
-         * What was left out, with `skip_conflicts`, and why: in the order of the paths.
+         * The files that `skip_conflicts` skipped, with the reasons, sorted by path.
          */skipped: [Conflict] = []) {
         self.change = change
         self.files = files
@@ -7465,23 +7471,23 @@ public func FfiConverterTypeRestored_lower(_ value: Restored) -> RustBuffer {
 
 
 /**
- * What was done to a file to bring back an earlier state, or would be done.
+ * A change that was made, or would be made, to bring a file back to an earlier state.
  */
 public struct RestoredFile: Equatable, Hashable, Codable {
     /**
-     * What was done: `created`, `modified`, `renamed` or `deleted`.
+     * The operation: `created`, `modified`, `renamed` or `deleted`.
      */
     public let operation: HistoryOperation
     /**
-     * Where.
+     * The path.
      */
     public let path: String
     /**
-     * Where it was before, if it was renamed; otherwise null.
+     * The path before the change, if it was a rename; otherwise null.
      */
     public let oldPath: String?
     /**
-     * The text of the file after it, if this was merged with later changes; otherwise null.
+     * The new text of the file, if it was merged with later changes; otherwise null.
      */
     public let merged: String?
 
@@ -7489,16 +7495,16 @@ public struct RestoredFile: Equatable, Hashable, Codable {
     // declare one manually.
     public init(
         /**
-         * What was done: `created`, `modified`, `renamed` or `deleted`.
+         * The operation: `created`, `modified`, `renamed` or `deleted`.
          */operation: HistoryOperation,
         /**
-         * Where.
+         * The path.
          */path: String,
         /**
-         * Where it was before, if it was renamed; otherwise null.
+         * The path before the change, if it was a rename; otherwise null.
          */oldPath: String? = nil,
         /**
-         * The text of the file after it, if this was merged with later changes; otherwise null.
+         * The new text of the file, if it was merged with later changes; otherwise null.
          */merged: String? = nil) {
         self.operation = operation
         self.path = path
@@ -7554,15 +7560,15 @@ public func FfiConverterTypeRestoredFile_lower(_ value: RestoredFile) -> RustBuf
 
 
 /**
- * A place where a rule finds sensitive text. It does not have the text itself.
+ * A place where a rule matches sensitive text. It does not contain the text itself.
  */
 public struct SensitiveMatch: Equatable, Hashable, Codable {
     /**
-     * The path of the file, or of the directory whose name it is.
+     * The path of the file, or of the entry whose name matches.
      */
     public let path: String
     /**
-     * The number of the line, counted from 1; null if it is in the name.
+     * The 1-based number of the line. Null if the match is in the name.
      */
     public let line: Int64?
     /**
@@ -7574,10 +7580,10 @@ public struct SensitiveMatch: Equatable, Hashable, Codable {
     // declare one manually.
     public init(
         /**
-         * The path of the file, or of the directory whose name it is.
+         * The path of the file, or of the entry whose name matches.
          */path: String,
         /**
-         * The number of the line, counted from 1; null if it is in the name.
+         * The 1-based number of the line. Null if the match is in the name.
          */line: Int64? = nil,
         /**
          * The id of the rule.
@@ -7702,10 +7708,10 @@ public func FfiConverterTypeSizedPath_lower(_ value: SizedPath) -> RustBuffer {
 
 
 /**
- * How much a memory holds.
+ * The contents of a memory in numbers.
  *
  * Hidden files count, as they do for the limits (`max_files` and `max_total_bytes`). The files of the history do not.
- * Times are those of listings: in object storage, a file that was copied there counts from then on.
+ * Times are those of listings: in object storage, the time of a copied file is the time of the copy.
  */
 public struct Stats: Equatable, Hashable, Codable {
     /**
@@ -7713,11 +7719,11 @@ public struct Stats: Equatable, Hashable, Codable {
      */
     public let files: Int64
     /**
-     * The number of directories below `/memories`. A hidden one counts if there is a file in it.
+     * The number of directories below `/memories`. A hidden directory counts if there is a file in it.
      */
     public let directories: Int64
     /**
-     * The bytes of all files together.
+     * The total bytes of all files.
      */
     public let bytes: Int64
     /**
@@ -7725,21 +7731,21 @@ public struct Stats: Equatable, Hashable, Codable {
      */
     public let largest: SizedPath?
     /**
-     * The file whose last change is the longest ago. Null if the store does not keep times.
+     * The file with the earliest last change. Null if the store does not keep times.
      */
     public let oldest: TimedPath?
     /**
-     * The file that was changed last; null as for `oldest`.
+     * The file with the latest change; null as for `oldest`.
      */
     public let newest: TimedPath?
     /**
-     * The file that was not used for the longest time, and when it was used last: the later of its last change and its
-     * last recorded access. Null if the store does not keep accesses, or is read-only. Without the option
-     * `record_access`, only changes count as uses.
+     * The file that was not used for the longest time, and its last use: the later of its last change and its last
+     * recorded access. Null if the store does not keep accesses, or is read-only. Without the option `record_access`,
+     * only changes count as uses.
      */
     public let leastRecentlyUsed: TimedPath?
     /**
-     * How much the history holds; null if the memory has none.
+     * The size of the history. Null if the memory has none.
      */
     public let history: HistorySize?
 
@@ -7750,27 +7756,27 @@ public struct Stats: Equatable, Hashable, Codable {
          * The number of files.
          */files: Int64,
         /**
-         * The number of directories below `/memories`. A hidden one counts if there is a file in it.
+         * The number of directories below `/memories`. A hidden directory counts if there is a file in it.
          */directories: Int64,
         /**
-         * The bytes of all files together.
+         * The total bytes of all files.
          */bytes: Int64,
         /**
          * The largest file; null if there are no files.
          */largest: SizedPath? = nil,
         /**
-         * The file whose last change is the longest ago. Null if the store does not keep times.
+         * The file with the earliest last change. Null if the store does not keep times.
          */oldest: TimedPath? = nil,
         /**
-         * The file that was changed last; null as for `oldest`.
+         * The file with the latest change; null as for `oldest`.
          */newest: TimedPath? = nil,
         /**
-         * The file that was not used for the longest time, and when it was used last: the later of its last change and its
-         * last recorded access. Null if the store does not keep accesses, or is read-only. Without the option
-         * `record_access`, only changes count as uses.
+         * The file that was not used for the longest time, and its last use: the later of its last change and its last
+         * recorded access. Null if the store does not keep accesses, or is read-only. Without the option `record_access`,
+         * only changes count as uses.
          */leastRecentlyUsed: TimedPath? = nil,
         /**
-         * How much the history holds; null if the memory has none.
+         * The size of the history. Null if the memory has none.
          */history: HistorySize? = nil) {
         self.files = files
         self.directories = directories
@@ -7838,7 +7844,7 @@ public func FfiConverterTypeStats_lower(_ value: Stats) -> RustBuffer {
 
 
 /**
- * A file and a time of it.
+ * A file and one of its times.
  */
 public struct TimedPath: Equatable, Hashable, Codable {
     /**
@@ -7846,7 +7852,7 @@ public struct TimedPath: Equatable, Hashable, Codable {
      */
     public let path: String
     /**
-     * The time.
+     * The time, which depends on the field: the last change or the last use.
      */
     public let time: Date
 
@@ -7857,7 +7863,7 @@ public struct TimedPath: Equatable, Hashable, Codable {
          * The path of the file.
          */path: String,
         /**
-         * The time.
+         * The time, which depends on the field: the last change or the last use.
          */time: Date) {
         self.path = path
         self.time = time
@@ -7907,11 +7913,11 @@ public func FfiConverterTypeTimedPath_lower(_ value: TimedPath) -> RustBuffer {
 
 
 /**
- * One version of one file: what a change made of it.
+ * One version of one file: its state after a change.
  */
 public struct Version: Equatable, Hashable, Codable {
     /**
-     * Names this version, for `read_version` and the like. Ids sort by time.
+     * Identifies this version, for example for `read_version`. Ids sort by time.
      */
     public let id: String
     /**
@@ -7920,28 +7926,28 @@ public struct Version: Equatable, Hashable, Codable {
      */
     public let change: String
     /**
-     * What was done.
+     * The operation.
      */
     public let operation: HistoryOperation
     /**
-     * Where the file is since then; where it was, if it was deleted.
+     * The path of the file after the change. If the file was deleted, its last path.
      */
     public let path: String
     /**
-     * Where it was before, if it was renamed; otherwise null.
+     * The path before the change, if it was a rename; otherwise null.
      */
     public let oldPath: String?
     /**
-     * When, by the clock of the machine that made the change.
+     * The time of the change, by the clock of the machine that made it.
      */
     public let time: Date
     /**
-     * Who, as the memory that made the change was told; null if it was not told.
+     * The actor, as set on the memory that made the change; null if none was set.
      */
     public let actor: String?
     /**
-     * The size of the content in bytes. Null if the file was deleted, its content is redacted, or it was not read
-     * since it was moved.
+     * The size of the content in bytes. Null if the file was deleted, if its content is redacted, or if it was not
+     * read since it was moved.
      */
     public let size: Int64?
     /**
@@ -7949,11 +7955,11 @@ public struct Version: Equatable, Hashable, Codable {
      */
     public let sha256: String?
     /**
-     * Whether the file is there, and this is what it holds, as far as the history knows.
+     * Whether the file exists and holds this content, as far as the history knows.
      */
     public let isCurrent: Bool
     /**
-     * Why the content was removed from the history; null if it was not.
+     * The reason why the content was removed from the history; null if it was not.
      */
     public let redacted: String?
 
@@ -7961,39 +7967,39 @@ public struct Version: Equatable, Hashable, Codable {
     // declare one manually.
     public init(
         /**
-         * Names this version, for `read_version` and the like. Ids sort by time.
+         * Identifies this version, for example for `read_version`. Ids sort by time.
          */id: String,
         /**
          * The id of the change that made it. One change can make versions of several files, such as the deletion of a
          * directory.
          */change: String,
         /**
-         * What was done.
+         * The operation.
          */operation: HistoryOperation,
         /**
-         * Where the file is since then; where it was, if it was deleted.
+         * The path of the file after the change. If the file was deleted, its last path.
          */path: String,
         /**
-         * Where it was before, if it was renamed; otherwise null.
+         * The path before the change, if it was a rename; otherwise null.
          */oldPath: String? = nil,
         /**
-         * When, by the clock of the machine that made the change.
+         * The time of the change, by the clock of the machine that made it.
          */time: Date,
         /**
-         * Who, as the memory that made the change was told; null if it was not told.
+         * The actor, as set on the memory that made the change; null if none was set.
          */actor: String? = nil,
         /**
-         * The size of the content in bytes. Null if the file was deleted, its content is redacted, or it was not read
-         * since it was moved.
+         * The size of the content in bytes. Null if the file was deleted, if its content is redacted, or if it was not
+         * read since it was moved.
          */size: Int64? = nil,
         /**
          * The SHA-256 of the content, in hexadecimal digits. Null as for `size`.
          */sha256: String? = nil,
         /**
-         * Whether the file is there, and this is what it holds, as far as the history knows.
+         * Whether the file exists and holds this content, as far as the history knows.
          */isCurrent: Bool,
         /**
-         * Why the content was removed from the history; null if it was not.
+         * The reason why the content was removed from the history; null if it was not.
          */redacted: String? = nil) {
         self.id = id
         self.change = change
@@ -8070,7 +8076,7 @@ public func FfiConverterTypeVersion_lower(_ value: Version) -> RustBuffer {
 
 
 /**
- * What a `Change` did.
+ * The kind of a `Change`.
  */
 
 public enum ChangeKind: Equatable, Hashable, Codable {
@@ -8080,7 +8086,7 @@ public enum ChangeKind: Equatable, Hashable, Codable {
      */
     case written
     /**
-     * A file was deleted, or a directory with everything in it; also by an expiry.
+     * A file was deleted, or a directory with everything in it. An expiry also reports this.
      */
     case deleted
     /**
@@ -8350,7 +8356,7 @@ public func FfiConverterTypeCommand_lower(_ value: Command) -> RustBuffer {
 public enum CopyPhase: Equatable, Hashable, Codable {
 
     /**
-     * Both stores are compared; nothing is changed.
+     * Both stores are compared. Nothing is changed.
      */
     case comparing
     /**
@@ -8524,7 +8530,7 @@ public func FfiConverterTypeDialect_lower(_ value: Dialect) -> RustBuffer {
 
 
 /**
- * What an acknowledged command survives.
+ * The failures that an acknowledged command survives.
  */
 
 public enum Durability: Equatable, Hashable, Codable {
@@ -8599,30 +8605,30 @@ public func FfiConverterTypeDurability_lower(_ value: Durability) -> RustBuffer 
 
 
 /**
- * What kind of error a call ended with. A model reads sentences; a program should look at this.
+ * The kind of error that a call ended with. A model reads sentences; a program should use this.
  */
 
 public enum ErrorKind: Equatable, Hashable, Codable {
 
     /**
-     * Nothing is at the path.
+     * The path does not exist.
      */
     case notFound
     /**
-     * Something is at the path already.
+     * The path already exists.
      */
     case exists
     /**
-     * A directory is where a file is needed.
+     * The path is a directory, but a file is needed.
      */
     case isADirectory
     /**
-     * A file is where a directory is needed.
+     * The path is a file, but a directory is needed.
      */
     case notADirectory
     /**
-     * The input, a parameter or a path is wrong, whatever the memory holds. A symbolic link on the path is such a
-     * case, too.
+     * The input, a parameter or a path is invalid, independently of the memory's content. A symbolic link on the path
+     * counts, too.
      */
     case invalid
     /**
@@ -8634,8 +8640,7 @@ public enum ErrorKind: Equatable, Hashable, Codable {
      */
     case severalMatches
     /**
-     * The file cannot be shown or edited as what it is: it is not UTF-8, no whole image, or no file at all but a
-     * device.
+     * The file is not of a kind that can be shown or edited: it is not UTF-8, an incomplete image, or a device.
      */
     case notText
     /**
@@ -8647,39 +8652,40 @@ public enum ErrorKind: Equatable, Hashable, Codable {
      */
     case permissionDenied
     /**
-     * This cannot be deleted or moved: `/memories` itself, a mount, a directory that its store cannot move as a whole.
+     * The path cannot be deleted or moved: `/memories` itself, a mount point, or a directory that its store cannot
+     * move as a whole.
      */
     case fixed
     /**
-     * A file is, or would be, larger than one may be.
+     * A file exceeds the size limit, or would exceed it.
      */
     case tooLarge
     /**
-     * The memory would hold more than it may, or the store is full.
+     * The memory would exceed its total limit, or the store is full.
      */
     case full
     /**
-     * The text or the path holds sensitive text.
+     * The text or the path contains sensitive text.
      */
     case sensitive
     /**
-     * The model has not seen what the file holds now (the option `stale_guard`).
+     * The model has not seen the current content of the file (the option `stale_guard`).
      */
     case stale
     /**
-     * The file does not hold what it was expected to hold.
+     * The content of the file is not the expected one.
      */
     case changed
     /**
-     * The hook `before` denied it.
+     * The hook `before` denied the command.
      */
     case denied
     /**
-     * Other writers have kept the store locked for too long. Nothing was changed.
+     * Other writers kept the store locked for too long. Nothing was changed.
      */
     case busy
     /**
-     * The caller cancelled it before it began to write. Nothing was changed.
+     * The caller cancelled the call before it began to write. Nothing was changed.
      */
     case cancelled
     /**
@@ -9091,7 +9097,7 @@ public func FfiConverterTypeHistoryErrorKind_lower(_ value: HistoryErrorKind) ->
 
 
 /**
- * What a change did to a file.
+ * The operation that changed a file.
  */
 
 public enum HistoryOperation: Equatable, Hashable, Codable {
@@ -9117,19 +9123,19 @@ public enum HistoryOperation: Equatable, Hashable, Codable {
      */
     case deleted
     /**
-     * It expired, because it was not used for a long time.
+     * The file expired because it was not used for a long time.
      */
     case expired
     /**
-     * It was deleted with everything else (`Memory.clear`).
+     * The file was deleted with all others (`Memory.clear`).
      */
     case cleared
     /**
-     * An earlier state was brought back.
+     * An earlier state was restored.
      */
     case restored
     /**
-     * It came from a file outside of the memory (`memdir import`).
+     * The file was imported from outside the memory (`memdir import`).
      */
     case imported
     /**
@@ -9137,8 +9143,8 @@ public enum HistoryOperation: Equatable, Hashable, Codable {
      */
     case redacted
     /**
-     * Another program changed the file, or a memory without history did. The next change of the file notices it and
-     * records what it found.
+     * Another program, or a memory without history, changed the file. The next change of the file detects this and
+     * records the content that it found.
      */
     case external
 
@@ -9673,7 +9679,7 @@ public func FfiConverterTypeMemdirError_lower(_ value: MemdirError) -> RustBuffe
 
 
 /**
- * What `create` does if the file already exists.
+ * Selects how `create` treats an existing file.
  */
 
 public enum OnExisting: Equatable, Hashable, Codable {
@@ -9748,7 +9754,7 @@ public func FfiConverterTypeOnExisting_lower(_ value: OnExisting) -> RustBuffer 
 
 
 /**
- * How a call ended.
+ * The outcome of a call.
  */
 
 public enum Outcome: Equatable, Hashable, Codable {
@@ -9762,7 +9768,7 @@ public enum Outcome: Equatable, Hashable, Codable {
      */
     case refused
     /**
-     * A hook denied it.
+     * A hook denied the command.
      */
     case denied
     /**
@@ -9770,7 +9776,7 @@ public enum Outcome: Equatable, Hashable, Codable {
      */
     case failed
     /**
-     * The caller cancelled it before it began to write. Nothing was changed.
+     * The caller cancelled the call before it began to write. Nothing was changed.
      */
     case cancelled
 
@@ -9863,7 +9869,7 @@ public enum ProblemKind: Equatable, Hashable, Codable {
      */
     case unreadable
     /**
-     * A file holds more or fewer bytes than its directory says.
+     * The size of a file differs from the size in its directory.
      */
     case wrongSize
     /**
@@ -9871,7 +9877,7 @@ public enum ProblemKind: Equatable, Hashable, Codable {
      */
     case damaged
     /**
-     * A process that ended in the middle of a command left this.
+     * A leftover of a process that ended in the middle of a command.
      */
     case leftOver
     /**
@@ -9989,13 +9995,13 @@ public func FfiConverterTypeProblemKind_lower(_ value: ProblemKind) -> RustBuffe
 
 
 /**
- * What happens to a command that would write sensitive text.
+ * Selects the treatment of a command that would write sensitive text.
  */
 
 public enum SensitiveText: Equatable, Hashable, Codable {
 
     /**
-     * Nothing.
+     * The text is written unchanged.
      */
     case off
     /**
@@ -10003,7 +10009,7 @@ public enum SensitiveText: Equatable, Hashable, Codable {
      */
     case reject
     /**
-     * `[REDACTED:rule]` is written in its place.
+     * `[REDACTED:rule]` is written instead of the text.
      */
     case redact
 
@@ -10074,13 +10080,13 @@ public func FfiConverterTypeSensitiveText_lower(_ value: SensitiveText) -> RustB
 
 
 /**
- * Whether an edit that is based on an outdated view is refused.
+ * Selects which edits that are based on an outdated view are refused.
  */
 
 public enum StaleGuard: Equatable, Hashable, Codable {
 
     /**
-     * Never.
+     * Edits are never refused.
      */
     case off
     /**
@@ -11999,7 +12005,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_hookcall_actor() != 61388) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_hookcall_diff() != 31298) {
+    if (uniffi_memdir_ffi_checksum_method_hookcall_diff() != 62340) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_hookcall_diff_unless() != 47054) {

@@ -80,134 +80,134 @@ complete -c memdir -n "__fish_memdir_using_subcommand stats" -l json -d 'Print J
 complete -c memdir -n "__fish_memdir_using_subcommand stats" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memdir -n "__fish_memdir_using_subcommand edit" -l as -d 'Who makes this change, for the history' -r
 complete -c memdir -n "__fish_memdir_using_subcommand edit" -l max-view-chars -d 'The most characters (Unicode scalar values) that one view shows' -r
-complete -c memdir -n "__fish_memdir_using_subcommand edit" -l max-file-bytes -d 'The most bytes that a command may make a file hold' -r
-complete -c memdir -n "__fish_memdir_using_subcommand edit" -l max-total-bytes -d 'The most bytes that all files together may hold, hidden ones included' -r
-complete -c memdir -n "__fish_memdir_using_subcommand edit" -l max-files -d 'The most files that the memory may hold, hidden ones included' -r
+complete -c memdir -n "__fish_memdir_using_subcommand edit" -l max-file-bytes -d 'The most bytes that a file may have after a command' -r
+complete -c memdir -n "__fish_memdir_using_subcommand edit" -l max-total-bytes -d 'The most bytes that all files together may have, including hidden ones' -r
+complete -c memdir -n "__fish_memdir_using_subcommand edit" -l max-files -d 'The most files that the memory may have, including hidden ones' -r
 complete -c memdir -n "__fish_memdir_using_subcommand edit" -l max-image-bytes -d 'The most bytes of a .png, .jpg or .jpeg file that a view shows as an image' -r
-complete -c memdir -n "__fish_memdir_using_subcommand edit" -l read-only-paths -d 'Patterns of paths that no command may change, such as "/memories/handbook", with everything below them' -r
-complete -c memdir -n "__fish_memdir_using_subcommand edit" -l writable-paths -d 'Patterns of the only paths that commands may change, with everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand edit" -l read-only-paths -d 'Patterns of paths that no command may change, such as "/memories/handbook", including everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand edit" -l writable-paths -d 'Patterns of the only paths that commands may change, including everything below them' -r
 complete -c memdir -n "__fish_memdir_using_subcommand edit" -l stale-guard -d 'Refuses an edit that is based on an outdated view' -r
-complete -c memdir -n "__fish_memdir_using_subcommand edit" -l sensitive-text -d 'What happens to keys, tokens, passwords and payment cards in text that a command would write: "off" does nothing, "reject" refuses the command, "redact" writes [REDACTED:rule] in their place' -r
-complete -c memdir -n "__fish_memdir_using_subcommand edit" -l sensitive-rules -d 'Your own rules, in addition to the built-in ones: patterns in the syntax of Rust\'s regex-lite, without look-around and back-references' -r
-complete -c memdir -n "__fish_memdir_using_subcommand edit" -l never-expire -d 'Patterns of files that never expire, such as "/memories/handbook", with everything below them' -r
-complete -c memdir -n "__fish_memdir_using_subcommand edit" -l history-max-age -d 'Versions that are older are removed, except the last ten of a file that is there' -r
-complete -c memdir -n "__fish_memdir_using_subcommand edit" -l history-max-versions -d 'The most versions that are kept of a file, at least ten if it is there' -r
-complete -c memdir -n "__fish_memdir_using_subcommand edit" -l history-max-bytes -d 'About how many bytes the history may hold: beyond it the oldest versions are removed, except the last ten of a file that is there' -r
-complete -c memdir -n "__fish_memdir_using_subcommand edit" -l durability -d 'What an acknowledged command survives: "full" a loss of power, "relaxed" only a crash of the process' -r
-complete -c memdir -n "__fish_memdir_using_subcommand edit" -l lock-timeout -d 'How long a change waits for other writers of the same store (local directory, SQLite, PostgreSQL)' -r
+complete -c memdir -n "__fish_memdir_using_subcommand edit" -l sensitive-text -d 'Controls keys, tokens, passwords and payment cards in text that a command would write: "off" does nothing, "reject" refuses the command, "redact" writes [REDACTED:rule] instead of them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand edit" -l sensitive-rules -d 'Your own rules, in addition to the built-in ones: patterns in the syntax of Rust\'s regex-lite, which has no look-around and no back-references' -r
+complete -c memdir -n "__fish_memdir_using_subcommand edit" -l never-expire -d 'Patterns of files that never expire, such as "/memories/handbook", including everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand edit" -l history-max-age -d 'The history removes versions that are older than this, except the last ten of a file that exists' -r
+complete -c memdir -n "__fish_memdir_using_subcommand edit" -l history-max-versions -d 'The maximum number of versions that are kept of each file; a file that exists keeps at least ten' -r
+complete -c memdir -n "__fish_memdir_using_subcommand edit" -l history-max-bytes -d 'The approximate maximum size of the history in bytes; beyond it the oldest versions are removed, except the last ten of a file that exists' -r
+complete -c memdir -n "__fish_memdir_using_subcommand edit" -l durability -d 'The failures that an acknowledged command survives: "full" a loss of power, "relaxed" only a crash of the process' -r
+complete -c memdir -n "__fish_memdir_using_subcommand edit" -l lock-timeout -d 'The time that a change waits for other writers of the same store (local directory, SQLite, PostgreSQL)' -r
 complete -c memdir -n "__fish_memdir_using_subcommand edit" -l namespace -d 'Selects one of several memories in one PostgreSQL database or one bucket' -r
 complete -c memdir -n "__fish_memdir_using_subcommand edit" -l read-only -d 'The memory can be viewed but not changed'
-complete -c memdir -n "__fish_memdir_using_subcommand edit" -l sensitive-on-view -d 'Views show [REDACTED:rule] in the place of sensitive text'
-complete -c memdir -n "__fish_memdir_using_subcommand edit" -l record-access -d 'Records each view and each rename of a file as a use of it'
-complete -c memdir -n "__fish_memdir_using_subcommand edit" -l history -d 'Records every change before it is made, so that it can be seen and taken back'
-complete -c memdir -n "__fish_memdir_using_subcommand edit" -l encrypt-names -d 'Also encrypts the names in a store that is made with a key'
+complete -c memdir -n "__fish_memdir_using_subcommand edit" -l sensitive-on-view -d 'Views show [REDACTED:rule] instead of sensitive text'
+complete -c memdir -n "__fish_memdir_using_subcommand edit" -l record-access -d 'Records each view and each rename of a file as a use of the file'
+complete -c memdir -n "__fish_memdir_using_subcommand edit" -l history -d 'Records every change before it is made, so changes can be listed and undone'
+complete -c memdir -n "__fish_memdir_using_subcommand edit" -l encrypt-names -d 'Also encrypts the names in a store that is created with a key'
 complete -c memdir -n "__fish_memdir_using_subcommand edit" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand edit" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memdir -n "__fish_memdir_using_subcommand put" -l if-unchanged -d 'Only replace a file that holds exactly what FILE holds' -r -F
 complete -c memdir -n "__fish_memdir_using_subcommand put" -l as -d 'Who makes this change, for the history' -r
 complete -c memdir -n "__fish_memdir_using_subcommand put" -l max-view-chars -d 'The most characters (Unicode scalar values) that one view shows' -r
-complete -c memdir -n "__fish_memdir_using_subcommand put" -l max-file-bytes -d 'The most bytes that a command may make a file hold' -r
-complete -c memdir -n "__fish_memdir_using_subcommand put" -l max-total-bytes -d 'The most bytes that all files together may hold, hidden ones included' -r
-complete -c memdir -n "__fish_memdir_using_subcommand put" -l max-files -d 'The most files that the memory may hold, hidden ones included' -r
+complete -c memdir -n "__fish_memdir_using_subcommand put" -l max-file-bytes -d 'The most bytes that a file may have after a command' -r
+complete -c memdir -n "__fish_memdir_using_subcommand put" -l max-total-bytes -d 'The most bytes that all files together may have, including hidden ones' -r
+complete -c memdir -n "__fish_memdir_using_subcommand put" -l max-files -d 'The most files that the memory may have, including hidden ones' -r
 complete -c memdir -n "__fish_memdir_using_subcommand put" -l max-image-bytes -d 'The most bytes of a .png, .jpg or .jpeg file that a view shows as an image' -r
-complete -c memdir -n "__fish_memdir_using_subcommand put" -l read-only-paths -d 'Patterns of paths that no command may change, such as "/memories/handbook", with everything below them' -r
-complete -c memdir -n "__fish_memdir_using_subcommand put" -l writable-paths -d 'Patterns of the only paths that commands may change, with everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand put" -l read-only-paths -d 'Patterns of paths that no command may change, such as "/memories/handbook", including everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand put" -l writable-paths -d 'Patterns of the only paths that commands may change, including everything below them' -r
 complete -c memdir -n "__fish_memdir_using_subcommand put" -l stale-guard -d 'Refuses an edit that is based on an outdated view' -r
-complete -c memdir -n "__fish_memdir_using_subcommand put" -l sensitive-text -d 'What happens to keys, tokens, passwords and payment cards in text that a command would write: "off" does nothing, "reject" refuses the command, "redact" writes [REDACTED:rule] in their place' -r
-complete -c memdir -n "__fish_memdir_using_subcommand put" -l sensitive-rules -d 'Your own rules, in addition to the built-in ones: patterns in the syntax of Rust\'s regex-lite, without look-around and back-references' -r
-complete -c memdir -n "__fish_memdir_using_subcommand put" -l never-expire -d 'Patterns of files that never expire, such as "/memories/handbook", with everything below them' -r
-complete -c memdir -n "__fish_memdir_using_subcommand put" -l history-max-age -d 'Versions that are older are removed, except the last ten of a file that is there' -r
-complete -c memdir -n "__fish_memdir_using_subcommand put" -l history-max-versions -d 'The most versions that are kept of a file, at least ten if it is there' -r
-complete -c memdir -n "__fish_memdir_using_subcommand put" -l history-max-bytes -d 'About how many bytes the history may hold: beyond it the oldest versions are removed, except the last ten of a file that is there' -r
-complete -c memdir -n "__fish_memdir_using_subcommand put" -l durability -d 'What an acknowledged command survives: "full" a loss of power, "relaxed" only a crash of the process' -r
-complete -c memdir -n "__fish_memdir_using_subcommand put" -l lock-timeout -d 'How long a change waits for other writers of the same store (local directory, SQLite, PostgreSQL)' -r
+complete -c memdir -n "__fish_memdir_using_subcommand put" -l sensitive-text -d 'Controls keys, tokens, passwords and payment cards in text that a command would write: "off" does nothing, "reject" refuses the command, "redact" writes [REDACTED:rule] instead of them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand put" -l sensitive-rules -d 'Your own rules, in addition to the built-in ones: patterns in the syntax of Rust\'s regex-lite, which has no look-around and no back-references' -r
+complete -c memdir -n "__fish_memdir_using_subcommand put" -l never-expire -d 'Patterns of files that never expire, such as "/memories/handbook", including everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand put" -l history-max-age -d 'The history removes versions that are older than this, except the last ten of a file that exists' -r
+complete -c memdir -n "__fish_memdir_using_subcommand put" -l history-max-versions -d 'The maximum number of versions that are kept of each file; a file that exists keeps at least ten' -r
+complete -c memdir -n "__fish_memdir_using_subcommand put" -l history-max-bytes -d 'The approximate maximum size of the history in bytes; beyond it the oldest versions are removed, except the last ten of a file that exists' -r
+complete -c memdir -n "__fish_memdir_using_subcommand put" -l durability -d 'The failures that an acknowledged command survives: "full" a loss of power, "relaxed" only a crash of the process' -r
+complete -c memdir -n "__fish_memdir_using_subcommand put" -l lock-timeout -d 'The time that a change waits for other writers of the same store (local directory, SQLite, PostgreSQL)' -r
 complete -c memdir -n "__fish_memdir_using_subcommand put" -l namespace -d 'Selects one of several memories in one PostgreSQL database or one bucket' -r
 complete -c memdir -n "__fish_memdir_using_subcommand put" -l create -d 'Only make a new file: one that is there is not replaced'
 complete -c memdir -n "__fish_memdir_using_subcommand put" -l read-only -d 'The memory can be viewed but not changed'
-complete -c memdir -n "__fish_memdir_using_subcommand put" -l sensitive-on-view -d 'Views show [REDACTED:rule] in the place of sensitive text'
-complete -c memdir -n "__fish_memdir_using_subcommand put" -l record-access -d 'Records each view and each rename of a file as a use of it'
-complete -c memdir -n "__fish_memdir_using_subcommand put" -l history -d 'Records every change before it is made, so that it can be seen and taken back'
-complete -c memdir -n "__fish_memdir_using_subcommand put" -l encrypt-names -d 'Also encrypts the names in a store that is made with a key'
+complete -c memdir -n "__fish_memdir_using_subcommand put" -l sensitive-on-view -d 'Views show [REDACTED:rule] instead of sensitive text'
+complete -c memdir -n "__fish_memdir_using_subcommand put" -l record-access -d 'Records each view and each rename of a file as a use of the file'
+complete -c memdir -n "__fish_memdir_using_subcommand put" -l history -d 'Records every change before it is made, so changes can be listed and undone'
+complete -c memdir -n "__fish_memdir_using_subcommand put" -l encrypt-names -d 'Also encrypts the names in a store that is created with a key'
 complete -c memdir -n "__fish_memdir_using_subcommand put" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand put" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memdir -n "__fish_memdir_using_subcommand mv" -l as -d 'Who makes this change, for the history' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mv" -l max-view-chars -d 'The most characters (Unicode scalar values) that one view shows' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mv" -l max-file-bytes -d 'The most bytes that a command may make a file hold' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mv" -l max-total-bytes -d 'The most bytes that all files together may hold, hidden ones included' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mv" -l max-files -d 'The most files that the memory may hold, hidden ones included' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mv" -l max-file-bytes -d 'The most bytes that a file may have after a command' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mv" -l max-total-bytes -d 'The most bytes that all files together may have, including hidden ones' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mv" -l max-files -d 'The most files that the memory may have, including hidden ones' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mv" -l max-image-bytes -d 'The most bytes of a .png, .jpg or .jpeg file that a view shows as an image' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mv" -l read-only-paths -d 'Patterns of paths that no command may change, such as "/memories/handbook", with everything below them' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mv" -l writable-paths -d 'Patterns of the only paths that commands may change, with everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mv" -l read-only-paths -d 'Patterns of paths that no command may change, such as "/memories/handbook", including everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mv" -l writable-paths -d 'Patterns of the only paths that commands may change, including everything below them' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mv" -l stale-guard -d 'Refuses an edit that is based on an outdated view' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mv" -l sensitive-text -d 'What happens to keys, tokens, passwords and payment cards in text that a command would write: "off" does nothing, "reject" refuses the command, "redact" writes [REDACTED:rule] in their place' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mv" -l sensitive-rules -d 'Your own rules, in addition to the built-in ones: patterns in the syntax of Rust\'s regex-lite, without look-around and back-references' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mv" -l never-expire -d 'Patterns of files that never expire, such as "/memories/handbook", with everything below them' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mv" -l history-max-age -d 'Versions that are older are removed, except the last ten of a file that is there' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mv" -l history-max-versions -d 'The most versions that are kept of a file, at least ten if it is there' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mv" -l history-max-bytes -d 'About how many bytes the history may hold: beyond it the oldest versions are removed, except the last ten of a file that is there' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mv" -l durability -d 'What an acknowledged command survives: "full" a loss of power, "relaxed" only a crash of the process' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mv" -l lock-timeout -d 'How long a change waits for other writers of the same store (local directory, SQLite, PostgreSQL)' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mv" -l sensitive-text -d 'Controls keys, tokens, passwords and payment cards in text that a command would write: "off" does nothing, "reject" refuses the command, "redact" writes [REDACTED:rule] instead of them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mv" -l sensitive-rules -d 'Your own rules, in addition to the built-in ones: patterns in the syntax of Rust\'s regex-lite, which has no look-around and no back-references' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mv" -l never-expire -d 'Patterns of files that never expire, such as "/memories/handbook", including everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mv" -l history-max-age -d 'The history removes versions that are older than this, except the last ten of a file that exists' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mv" -l history-max-versions -d 'The maximum number of versions that are kept of each file; a file that exists keeps at least ten' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mv" -l history-max-bytes -d 'The approximate maximum size of the history in bytes; beyond it the oldest versions are removed, except the last ten of a file that exists' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mv" -l durability -d 'The failures that an acknowledged command survives: "full" a loss of power, "relaxed" only a crash of the process' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mv" -l lock-timeout -d 'The time that a change waits for other writers of the same store (local directory, SQLite, PostgreSQL)' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mv" -l namespace -d 'Selects one of several memories in one PostgreSQL database or one bucket' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mv" -l read-only -d 'The memory can be viewed but not changed'
-complete -c memdir -n "__fish_memdir_using_subcommand mv" -l sensitive-on-view -d 'Views show [REDACTED:rule] in the place of sensitive text'
-complete -c memdir -n "__fish_memdir_using_subcommand mv" -l record-access -d 'Records each view and each rename of a file as a use of it'
-complete -c memdir -n "__fish_memdir_using_subcommand mv" -l history -d 'Records every change before it is made, so that it can be seen and taken back'
-complete -c memdir -n "__fish_memdir_using_subcommand mv" -l encrypt-names -d 'Also encrypts the names in a store that is made with a key'
+complete -c memdir -n "__fish_memdir_using_subcommand mv" -l sensitive-on-view -d 'Views show [REDACTED:rule] instead of sensitive text'
+complete -c memdir -n "__fish_memdir_using_subcommand mv" -l record-access -d 'Records each view and each rename of a file as a use of the file'
+complete -c memdir -n "__fish_memdir_using_subcommand mv" -l history -d 'Records every change before it is made, so changes can be listed and undone'
+complete -c memdir -n "__fish_memdir_using_subcommand mv" -l encrypt-names -d 'Also encrypts the names in a store that is created with a key'
 complete -c memdir -n "__fish_memdir_using_subcommand mv" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand mv" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memdir -n "__fish_memdir_using_subcommand rm" -l as -d 'Who makes this change, for the history' -r
 complete -c memdir -n "__fish_memdir_using_subcommand rm" -l max-view-chars -d 'The most characters (Unicode scalar values) that one view shows' -r
-complete -c memdir -n "__fish_memdir_using_subcommand rm" -l max-file-bytes -d 'The most bytes that a command may make a file hold' -r
-complete -c memdir -n "__fish_memdir_using_subcommand rm" -l max-total-bytes -d 'The most bytes that all files together may hold, hidden ones included' -r
-complete -c memdir -n "__fish_memdir_using_subcommand rm" -l max-files -d 'The most files that the memory may hold, hidden ones included' -r
+complete -c memdir -n "__fish_memdir_using_subcommand rm" -l max-file-bytes -d 'The most bytes that a file may have after a command' -r
+complete -c memdir -n "__fish_memdir_using_subcommand rm" -l max-total-bytes -d 'The most bytes that all files together may have, including hidden ones' -r
+complete -c memdir -n "__fish_memdir_using_subcommand rm" -l max-files -d 'The most files that the memory may have, including hidden ones' -r
 complete -c memdir -n "__fish_memdir_using_subcommand rm" -l max-image-bytes -d 'The most bytes of a .png, .jpg or .jpeg file that a view shows as an image' -r
-complete -c memdir -n "__fish_memdir_using_subcommand rm" -l read-only-paths -d 'Patterns of paths that no command may change, such as "/memories/handbook", with everything below them' -r
-complete -c memdir -n "__fish_memdir_using_subcommand rm" -l writable-paths -d 'Patterns of the only paths that commands may change, with everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand rm" -l read-only-paths -d 'Patterns of paths that no command may change, such as "/memories/handbook", including everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand rm" -l writable-paths -d 'Patterns of the only paths that commands may change, including everything below them' -r
 complete -c memdir -n "__fish_memdir_using_subcommand rm" -l stale-guard -d 'Refuses an edit that is based on an outdated view' -r
-complete -c memdir -n "__fish_memdir_using_subcommand rm" -l sensitive-text -d 'What happens to keys, tokens, passwords and payment cards in text that a command would write: "off" does nothing, "reject" refuses the command, "redact" writes [REDACTED:rule] in their place' -r
-complete -c memdir -n "__fish_memdir_using_subcommand rm" -l sensitive-rules -d 'Your own rules, in addition to the built-in ones: patterns in the syntax of Rust\'s regex-lite, without look-around and back-references' -r
-complete -c memdir -n "__fish_memdir_using_subcommand rm" -l never-expire -d 'Patterns of files that never expire, such as "/memories/handbook", with everything below them' -r
-complete -c memdir -n "__fish_memdir_using_subcommand rm" -l history-max-age -d 'Versions that are older are removed, except the last ten of a file that is there' -r
-complete -c memdir -n "__fish_memdir_using_subcommand rm" -l history-max-versions -d 'The most versions that are kept of a file, at least ten if it is there' -r
-complete -c memdir -n "__fish_memdir_using_subcommand rm" -l history-max-bytes -d 'About how many bytes the history may hold: beyond it the oldest versions are removed, except the last ten of a file that is there' -r
-complete -c memdir -n "__fish_memdir_using_subcommand rm" -l durability -d 'What an acknowledged command survives: "full" a loss of power, "relaxed" only a crash of the process' -r
-complete -c memdir -n "__fish_memdir_using_subcommand rm" -l lock-timeout -d 'How long a change waits for other writers of the same store (local directory, SQLite, PostgreSQL)' -r
+complete -c memdir -n "__fish_memdir_using_subcommand rm" -l sensitive-text -d 'Controls keys, tokens, passwords and payment cards in text that a command would write: "off" does nothing, "reject" refuses the command, "redact" writes [REDACTED:rule] instead of them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand rm" -l sensitive-rules -d 'Your own rules, in addition to the built-in ones: patterns in the syntax of Rust\'s regex-lite, which has no look-around and no back-references' -r
+complete -c memdir -n "__fish_memdir_using_subcommand rm" -l never-expire -d 'Patterns of files that never expire, such as "/memories/handbook", including everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand rm" -l history-max-age -d 'The history removes versions that are older than this, except the last ten of a file that exists' -r
+complete -c memdir -n "__fish_memdir_using_subcommand rm" -l history-max-versions -d 'The maximum number of versions that are kept of each file; a file that exists keeps at least ten' -r
+complete -c memdir -n "__fish_memdir_using_subcommand rm" -l history-max-bytes -d 'The approximate maximum size of the history in bytes; beyond it the oldest versions are removed, except the last ten of a file that exists' -r
+complete -c memdir -n "__fish_memdir_using_subcommand rm" -l durability -d 'The failures that an acknowledged command survives: "full" a loss of power, "relaxed" only a crash of the process' -r
+complete -c memdir -n "__fish_memdir_using_subcommand rm" -l lock-timeout -d 'The time that a change waits for other writers of the same store (local directory, SQLite, PostgreSQL)' -r
 complete -c memdir -n "__fish_memdir_using_subcommand rm" -l namespace -d 'Selects one of several memories in one PostgreSQL database or one bucket' -r
 complete -c memdir -n "__fish_memdir_using_subcommand rm" -s r -l recursive -d 'Delete directories, too, with everything in them'
 complete -c memdir -n "__fish_memdir_using_subcommand rm" -s n -l dry-run -d 'Only print what would be deleted'
 complete -c memdir -n "__fish_memdir_using_subcommand rm" -l read-only -d 'The memory can be viewed but not changed'
-complete -c memdir -n "__fish_memdir_using_subcommand rm" -l sensitive-on-view -d 'Views show [REDACTED:rule] in the place of sensitive text'
-complete -c memdir -n "__fish_memdir_using_subcommand rm" -l record-access -d 'Records each view and each rename of a file as a use of it'
-complete -c memdir -n "__fish_memdir_using_subcommand rm" -l history -d 'Records every change before it is made, so that it can be seen and taken back'
-complete -c memdir -n "__fish_memdir_using_subcommand rm" -l encrypt-names -d 'Also encrypts the names in a store that is made with a key'
+complete -c memdir -n "__fish_memdir_using_subcommand rm" -l sensitive-on-view -d 'Views show [REDACTED:rule] instead of sensitive text'
+complete -c memdir -n "__fish_memdir_using_subcommand rm" -l record-access -d 'Records each view and each rename of a file as a use of the file'
+complete -c memdir -n "__fish_memdir_using_subcommand rm" -l history -d 'Records every change before it is made, so changes can be listed and undone'
+complete -c memdir -n "__fish_memdir_using_subcommand rm" -l encrypt-names -d 'Also encrypts the names in a store that is created with a key'
 complete -c memdir -n "__fish_memdir_using_subcommand rm" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand rm" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memdir -n "__fish_memdir_using_subcommand expire" -l after -d 'Delete files that were not used for so long: 12h, 90d, 26w' -r
 complete -c memdir -n "__fish_memdir_using_subcommand expire" -l never -d 'Files that match this pattern stay, as with --never-expire' -r
 complete -c memdir -n "__fish_memdir_using_subcommand expire" -l as -d 'Who makes this change, for the history' -r
 complete -c memdir -n "__fish_memdir_using_subcommand expire" -l max-view-chars -d 'The most characters (Unicode scalar values) that one view shows' -r
-complete -c memdir -n "__fish_memdir_using_subcommand expire" -l max-file-bytes -d 'The most bytes that a command may make a file hold' -r
-complete -c memdir -n "__fish_memdir_using_subcommand expire" -l max-total-bytes -d 'The most bytes that all files together may hold, hidden ones included' -r
-complete -c memdir -n "__fish_memdir_using_subcommand expire" -l max-files -d 'The most files that the memory may hold, hidden ones included' -r
+complete -c memdir -n "__fish_memdir_using_subcommand expire" -l max-file-bytes -d 'The most bytes that a file may have after a command' -r
+complete -c memdir -n "__fish_memdir_using_subcommand expire" -l max-total-bytes -d 'The most bytes that all files together may have, including hidden ones' -r
+complete -c memdir -n "__fish_memdir_using_subcommand expire" -l max-files -d 'The most files that the memory may have, including hidden ones' -r
 complete -c memdir -n "__fish_memdir_using_subcommand expire" -l max-image-bytes -d 'The most bytes of a .png, .jpg or .jpeg file that a view shows as an image' -r
-complete -c memdir -n "__fish_memdir_using_subcommand expire" -l read-only-paths -d 'Patterns of paths that no command may change, such as "/memories/handbook", with everything below them' -r
-complete -c memdir -n "__fish_memdir_using_subcommand expire" -l writable-paths -d 'Patterns of the only paths that commands may change, with everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand expire" -l read-only-paths -d 'Patterns of paths that no command may change, such as "/memories/handbook", including everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand expire" -l writable-paths -d 'Patterns of the only paths that commands may change, including everything below them' -r
 complete -c memdir -n "__fish_memdir_using_subcommand expire" -l stale-guard -d 'Refuses an edit that is based on an outdated view' -r
-complete -c memdir -n "__fish_memdir_using_subcommand expire" -l sensitive-text -d 'What happens to keys, tokens, passwords and payment cards in text that a command would write: "off" does nothing, "reject" refuses the command, "redact" writes [REDACTED:rule] in their place' -r
-complete -c memdir -n "__fish_memdir_using_subcommand expire" -l sensitive-rules -d 'Your own rules, in addition to the built-in ones: patterns in the syntax of Rust\'s regex-lite, without look-around and back-references' -r
-complete -c memdir -n "__fish_memdir_using_subcommand expire" -l never-expire -d 'Patterns of files that never expire, such as "/memories/handbook", with everything below them' -r
-complete -c memdir -n "__fish_memdir_using_subcommand expire" -l history-max-age -d 'Versions that are older are removed, except the last ten of a file that is there' -r
-complete -c memdir -n "__fish_memdir_using_subcommand expire" -l history-max-versions -d 'The most versions that are kept of a file, at least ten if it is there' -r
-complete -c memdir -n "__fish_memdir_using_subcommand expire" -l history-max-bytes -d 'About how many bytes the history may hold: beyond it the oldest versions are removed, except the last ten of a file that is there' -r
-complete -c memdir -n "__fish_memdir_using_subcommand expire" -l durability -d 'What an acknowledged command survives: "full" a loss of power, "relaxed" only a crash of the process' -r
-complete -c memdir -n "__fish_memdir_using_subcommand expire" -l lock-timeout -d 'How long a change waits for other writers of the same store (local directory, SQLite, PostgreSQL)' -r
+complete -c memdir -n "__fish_memdir_using_subcommand expire" -l sensitive-text -d 'Controls keys, tokens, passwords and payment cards in text that a command would write: "off" does nothing, "reject" refuses the command, "redact" writes [REDACTED:rule] instead of them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand expire" -l sensitive-rules -d 'Your own rules, in addition to the built-in ones: patterns in the syntax of Rust\'s regex-lite, which has no look-around and no back-references' -r
+complete -c memdir -n "__fish_memdir_using_subcommand expire" -l never-expire -d 'Patterns of files that never expire, such as "/memories/handbook", including everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand expire" -l history-max-age -d 'The history removes versions that are older than this, except the last ten of a file that exists' -r
+complete -c memdir -n "__fish_memdir_using_subcommand expire" -l history-max-versions -d 'The maximum number of versions that are kept of each file; a file that exists keeps at least ten' -r
+complete -c memdir -n "__fish_memdir_using_subcommand expire" -l history-max-bytes -d 'The approximate maximum size of the history in bytes; beyond it the oldest versions are removed, except the last ten of a file that exists' -r
+complete -c memdir -n "__fish_memdir_using_subcommand expire" -l durability -d 'The failures that an acknowledged command survives: "full" a loss of power, "relaxed" only a crash of the process' -r
+complete -c memdir -n "__fish_memdir_using_subcommand expire" -l lock-timeout -d 'The time that a change waits for other writers of the same store (local directory, SQLite, PostgreSQL)' -r
 complete -c memdir -n "__fish_memdir_using_subcommand expire" -l namespace -d 'Selects one of several memories in one PostgreSQL database or one bucket' -r
 complete -c memdir -n "__fish_memdir_using_subcommand expire" -s n -l dry-run -d 'Only print what would be deleted'
 complete -c memdir -n "__fish_memdir_using_subcommand expire" -l read-only -d 'The memory can be viewed but not changed'
-complete -c memdir -n "__fish_memdir_using_subcommand expire" -l sensitive-on-view -d 'Views show [REDACTED:rule] in the place of sensitive text'
-complete -c memdir -n "__fish_memdir_using_subcommand expire" -l record-access -d 'Records each view and each rename of a file as a use of it'
-complete -c memdir -n "__fish_memdir_using_subcommand expire" -l history -d 'Records every change before it is made, so that it can be seen and taken back'
-complete -c memdir -n "__fish_memdir_using_subcommand expire" -l encrypt-names -d 'Also encrypts the names in a store that is made with a key'
+complete -c memdir -n "__fish_memdir_using_subcommand expire" -l sensitive-on-view -d 'Views show [REDACTED:rule] instead of sensitive text'
+complete -c memdir -n "__fish_memdir_using_subcommand expire" -l record-access -d 'Records each view and each rename of a file as a use of the file'
+complete -c memdir -n "__fish_memdir_using_subcommand expire" -l history -d 'Records every change before it is made, so changes can be listed and undone'
+complete -c memdir -n "__fish_memdir_using_subcommand expire" -l encrypt-names -d 'Also encrypts the names in a store that is created with a key'
 complete -c memdir -n "__fish_memdir_using_subcommand expire" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand expire" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memdir -n "__fish_memdir_using_subcommand watch" -l every -d 'Look so often; by default twice a second, once at a store on another machine' -r
@@ -267,31 +267,31 @@ complete -c memdir -n "__fish_memdir_using_subcommand export" -s h -l help -d 'P
 complete -c memdir -n "__fish_memdir_using_subcommand import" -l to -d 'The directory of the memory that the files go into; it is made' -r
 complete -c memdir -n "__fish_memdir_using_subcommand import" -l as -d 'Who makes this change, for the history' -r
 complete -c memdir -n "__fish_memdir_using_subcommand import" -l max-view-chars -d 'The most characters (Unicode scalar values) that one view shows' -r
-complete -c memdir -n "__fish_memdir_using_subcommand import" -l max-file-bytes -d 'The most bytes that a command may make a file hold' -r
-complete -c memdir -n "__fish_memdir_using_subcommand import" -l max-total-bytes -d 'The most bytes that all files together may hold, hidden ones included' -r
-complete -c memdir -n "__fish_memdir_using_subcommand import" -l max-files -d 'The most files that the memory may hold, hidden ones included' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l max-file-bytes -d 'The most bytes that a file may have after a command' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l max-total-bytes -d 'The most bytes that all files together may have, including hidden ones' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l max-files -d 'The most files that the memory may have, including hidden ones' -r
 complete -c memdir -n "__fish_memdir_using_subcommand import" -l max-image-bytes -d 'The most bytes of a .png, .jpg or .jpeg file that a view shows as an image' -r
-complete -c memdir -n "__fish_memdir_using_subcommand import" -l read-only-paths -d 'Patterns of paths that no command may change, such as "/memories/handbook", with everything below them' -r
-complete -c memdir -n "__fish_memdir_using_subcommand import" -l writable-paths -d 'Patterns of the only paths that commands may change, with everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l read-only-paths -d 'Patterns of paths that no command may change, such as "/memories/handbook", including everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l writable-paths -d 'Patterns of the only paths that commands may change, including everything below them' -r
 complete -c memdir -n "__fish_memdir_using_subcommand import" -l stale-guard -d 'Refuses an edit that is based on an outdated view' -r
-complete -c memdir -n "__fish_memdir_using_subcommand import" -l sensitive-text -d 'What happens to keys, tokens, passwords and payment cards in text that a command would write: "off" does nothing, "reject" refuses the command, "redact" writes [REDACTED:rule] in their place' -r
-complete -c memdir -n "__fish_memdir_using_subcommand import" -l sensitive-rules -d 'Your own rules, in addition to the built-in ones: patterns in the syntax of Rust\'s regex-lite, without look-around and back-references' -r
-complete -c memdir -n "__fish_memdir_using_subcommand import" -l never-expire -d 'Patterns of files that never expire, such as "/memories/handbook", with everything below them' -r
-complete -c memdir -n "__fish_memdir_using_subcommand import" -l history-max-age -d 'Versions that are older are removed, except the last ten of a file that is there' -r
-complete -c memdir -n "__fish_memdir_using_subcommand import" -l history-max-versions -d 'The most versions that are kept of a file, at least ten if it is there' -r
-complete -c memdir -n "__fish_memdir_using_subcommand import" -l history-max-bytes -d 'About how many bytes the history may hold: beyond it the oldest versions are removed, except the last ten of a file that is there' -r
-complete -c memdir -n "__fish_memdir_using_subcommand import" -l durability -d 'What an acknowledged command survives: "full" a loss of power, "relaxed" only a crash of the process' -r
-complete -c memdir -n "__fish_memdir_using_subcommand import" -l lock-timeout -d 'How long a change waits for other writers of the same store (local directory, SQLite, PostgreSQL)' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l sensitive-text -d 'Controls keys, tokens, passwords and payment cards in text that a command would write: "off" does nothing, "reject" refuses the command, "redact" writes [REDACTED:rule] instead of them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l sensitive-rules -d 'Your own rules, in addition to the built-in ones: patterns in the syntax of Rust\'s regex-lite, which has no look-around and no back-references' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l never-expire -d 'Patterns of files that never expire, such as "/memories/handbook", including everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l history-max-age -d 'The history removes versions that are older than this, except the last ten of a file that exists' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l history-max-versions -d 'The maximum number of versions that are kept of each file; a file that exists keeps at least ten' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l history-max-bytes -d 'The approximate maximum size of the history in bytes; beyond it the oldest versions are removed, except the last ten of a file that exists' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l durability -d 'The failures that an acknowledged command survives: "full" a loss of power, "relaxed" only a crash of the process' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l lock-timeout -d 'The time that a change waits for other writers of the same store (local directory, SQLite, PostgreSQL)' -r
 complete -c memdir -n "__fish_memdir_using_subcommand import" -l namespace -d 'Selects one of several memories in one PostgreSQL database or one bucket' -r
 complete -c memdir -n "__fish_memdir_using_subcommand import" -s a -l all -d 'Import hidden files and node_modules, too'
 complete -c memdir -n "__fish_memdir_using_subcommand import" -l overwrite -d 'Replace files that have another content'
 complete -c memdir -n "__fish_memdir_using_subcommand import" -l without-history -d 'Of an archive, import the files alone, under the policies'
 complete -c memdir -n "__fish_memdir_using_subcommand import" -s n -l dry-run -d 'Only print what would be done with each file'
 complete -c memdir -n "__fish_memdir_using_subcommand import" -l read-only -d 'The memory can be viewed but not changed'
-complete -c memdir -n "__fish_memdir_using_subcommand import" -l sensitive-on-view -d 'Views show [REDACTED:rule] in the place of sensitive text'
-complete -c memdir -n "__fish_memdir_using_subcommand import" -l record-access -d 'Records each view and each rename of a file as a use of it'
-complete -c memdir -n "__fish_memdir_using_subcommand import" -l history -d 'Records every change before it is made, so that it can be seen and taken back'
-complete -c memdir -n "__fish_memdir_using_subcommand import" -l encrypt-names -d 'Also encrypts the names in a store that is made with a key'
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l sensitive-on-view -d 'Views show [REDACTED:rule] instead of sensitive text'
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l record-access -d 'Records each view and each rename of a file as a use of the file'
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l history -d 'Records every change before it is made, so changes can be listed and undone'
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l encrypt-names -d 'Also encrypts the names in a store that is created with a key'
 complete -c memdir -n "__fish_memdir_using_subcommand import" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memdir -n "__fish_memdir_using_subcommand check" -l json -d 'Print JSON, one object a line'
@@ -303,29 +303,29 @@ complete -c memdir -n "__fish_memdir_using_subcommand serve" -l mount-read-only 
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l port -d 'The port; by default the first of 8767 to 8776 that is free, or another one if none is' -r
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l as -d 'Who makes this change, for the history' -r
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l max-view-chars -d 'The most characters (Unicode scalar values) that one view shows' -r
-complete -c memdir -n "__fish_memdir_using_subcommand serve" -l max-file-bytes -d 'The most bytes that a command may make a file hold' -r
-complete -c memdir -n "__fish_memdir_using_subcommand serve" -l max-total-bytes -d 'The most bytes that all files together may hold, hidden ones included' -r
-complete -c memdir -n "__fish_memdir_using_subcommand serve" -l max-files -d 'The most files that the memory may hold, hidden ones included' -r
+complete -c memdir -n "__fish_memdir_using_subcommand serve" -l max-file-bytes -d 'The most bytes that a file may have after a command' -r
+complete -c memdir -n "__fish_memdir_using_subcommand serve" -l max-total-bytes -d 'The most bytes that all files together may have, including hidden ones' -r
+complete -c memdir -n "__fish_memdir_using_subcommand serve" -l max-files -d 'The most files that the memory may have, including hidden ones' -r
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l max-image-bytes -d 'The most bytes of a .png, .jpg or .jpeg file that a view shows as an image' -r
-complete -c memdir -n "__fish_memdir_using_subcommand serve" -l read-only-paths -d 'Patterns of paths that no command may change, such as "/memories/handbook", with everything below them' -r
-complete -c memdir -n "__fish_memdir_using_subcommand serve" -l writable-paths -d 'Patterns of the only paths that commands may change, with everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand serve" -l read-only-paths -d 'Patterns of paths that no command may change, such as "/memories/handbook", including everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand serve" -l writable-paths -d 'Patterns of the only paths that commands may change, including everything below them' -r
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l stale-guard -d 'Refuses an edit that is based on an outdated view' -r
-complete -c memdir -n "__fish_memdir_using_subcommand serve" -l sensitive-text -d 'What happens to keys, tokens, passwords and payment cards in text that a command would write: "off" does nothing, "reject" refuses the command, "redact" writes [REDACTED:rule] in their place' -r
-complete -c memdir -n "__fish_memdir_using_subcommand serve" -l sensitive-rules -d 'Your own rules, in addition to the built-in ones: patterns in the syntax of Rust\'s regex-lite, without look-around and back-references' -r
-complete -c memdir -n "__fish_memdir_using_subcommand serve" -l never-expire -d 'Patterns of files that never expire, such as "/memories/handbook", with everything below them' -r
-complete -c memdir -n "__fish_memdir_using_subcommand serve" -l history-max-age -d 'Versions that are older are removed, except the last ten of a file that is there' -r
-complete -c memdir -n "__fish_memdir_using_subcommand serve" -l history-max-versions -d 'The most versions that are kept of a file, at least ten if it is there' -r
-complete -c memdir -n "__fish_memdir_using_subcommand serve" -l history-max-bytes -d 'About how many bytes the history may hold: beyond it the oldest versions are removed, except the last ten of a file that is there' -r
-complete -c memdir -n "__fish_memdir_using_subcommand serve" -l durability -d 'What an acknowledged command survives: "full" a loss of power, "relaxed" only a crash of the process' -r
-complete -c memdir -n "__fish_memdir_using_subcommand serve" -l lock-timeout -d 'How long a change waits for other writers of the same store (local directory, SQLite, PostgreSQL)' -r
+complete -c memdir -n "__fish_memdir_using_subcommand serve" -l sensitive-text -d 'Controls keys, tokens, passwords and payment cards in text that a command would write: "off" does nothing, "reject" refuses the command, "redact" writes [REDACTED:rule] instead of them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand serve" -l sensitive-rules -d 'Your own rules, in addition to the built-in ones: patterns in the syntax of Rust\'s regex-lite, which has no look-around and no back-references' -r
+complete -c memdir -n "__fish_memdir_using_subcommand serve" -l never-expire -d 'Patterns of files that never expire, such as "/memories/handbook", including everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand serve" -l history-max-age -d 'The history removes versions that are older than this, except the last ten of a file that exists' -r
+complete -c memdir -n "__fish_memdir_using_subcommand serve" -l history-max-versions -d 'The maximum number of versions that are kept of each file; a file that exists keeps at least ten' -r
+complete -c memdir -n "__fish_memdir_using_subcommand serve" -l history-max-bytes -d 'The approximate maximum size of the history in bytes; beyond it the oldest versions are removed, except the last ten of a file that exists' -r
+complete -c memdir -n "__fish_memdir_using_subcommand serve" -l durability -d 'The failures that an acknowledged command survives: "full" a loss of power, "relaxed" only a crash of the process' -r
+complete -c memdir -n "__fish_memdir_using_subcommand serve" -l lock-timeout -d 'The time that a change waits for other writers of the same store (local directory, SQLite, PostgreSQL)' -r
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l namespace -d 'Selects one of several memories in one PostgreSQL database or one bucket' -r
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l writable -d 'Also change what is not on this machine'
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l open -d 'Open the page in the browser'
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l read-only -d 'The memory can be viewed but not changed'
-complete -c memdir -n "__fish_memdir_using_subcommand serve" -l sensitive-on-view -d 'Views show [REDACTED:rule] in the place of sensitive text'
-complete -c memdir -n "__fish_memdir_using_subcommand serve" -l record-access -d 'Records each view and each rename of a file as a use of it'
-complete -c memdir -n "__fish_memdir_using_subcommand serve" -l history -d 'Records every change before it is made, so that it can be seen and taken back'
-complete -c memdir -n "__fish_memdir_using_subcommand serve" -l encrypt-names -d 'Also encrypts the names in a store that is made with a key'
+complete -c memdir -n "__fish_memdir_using_subcommand serve" -l sensitive-on-view -d 'Views show [REDACTED:rule] instead of sensitive text'
+complete -c memdir -n "__fish_memdir_using_subcommand serve" -l record-access -d 'Records each view and each rename of a file as a use of the file'
+complete -c memdir -n "__fish_memdir_using_subcommand serve" -l history -d 'Records every change before it is made, so changes can be listed and undone'
+complete -c memdir -n "__fish_memdir_using_subcommand serve" -l encrypt-names -d 'Also encrypts the names in a store that is created with a key'
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l mount -d 'Mount another store into the first one' -r
@@ -333,30 +333,30 @@ complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l mount-read-only -d
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l prefix -d 'What the names of the tools begin with, such as memory_' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l http -d 'Serve over HTTP instead, at a loopback address' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l max-view-chars -d 'The most characters (Unicode scalar values) that one view shows' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l max-file-bytes -d 'The most bytes that a command may make a file hold' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l max-total-bytes -d 'The most bytes that all files together may hold, hidden ones included' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l max-files -d 'The most files that the memory may hold, hidden ones included' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l max-file-bytes -d 'The most bytes that a file may have after a command' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l max-total-bytes -d 'The most bytes that all files together may have, including hidden ones' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l max-files -d 'The most files that the memory may have, including hidden ones' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l max-image-bytes -d 'The most bytes of a .png, .jpg or .jpeg file that a view shows as an image' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l on-existing -d 'What create does if the file already exists: "error" refuses, "overwrite" replaces the whole content atomically' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l read-only-paths -d 'Patterns of paths that no command may change, such as "/memories/handbook", with everything below them' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l writable-paths -d 'Patterns of the only paths that commands may change, with everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l on-existing -d 'Selects how create treats an existing file: "error" refuses, "overwrite" replaces the whole content atomically' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l read-only-paths -d 'Patterns of paths that no command may change, such as "/memories/handbook", including everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l writable-paths -d 'Patterns of the only paths that commands may change, including everything below them' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l stale-guard -d 'Refuses an edit that is based on an outdated view' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l sensitive-text -d 'What happens to keys, tokens, passwords and payment cards in text that a command would write: "off" does nothing, "reject" refuses the command, "redact" writes [REDACTED:rule] in their place' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l sensitive-rules -d 'Your own rules, in addition to the built-in ones: patterns in the syntax of Rust\'s regex-lite, without look-around and back-references' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l expire-after -d 'Before its first command, the memory removes files that were not used for this long' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l never-expire -d 'Patterns of files that never expire, such as "/memories/handbook", with everything below them' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l history-max-age -d 'Versions that are older are removed, except the last ten of a file that is there' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l history-max-versions -d 'The most versions that are kept of a file, at least ten if it is there' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l history-max-bytes -d 'About how many bytes the history may hold: beyond it the oldest versions are removed, except the last ten of a file that is there' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l actor -d 'Who makes the changes of this memory, for its history: a session, a user, the id of a tool call' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l durability -d 'What an acknowledged command survives: "full" a loss of power, "relaxed" only a crash of the process' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l lock-timeout -d 'How long a change waits for other writers of the same store (local directory, SQLite, PostgreSQL)' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l sensitive-text -d 'Controls keys, tokens, passwords and payment cards in text that a command would write: "off" does nothing, "reject" refuses the command, "redact" writes [REDACTED:rule] instead of them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l sensitive-rules -d 'Your own rules, in addition to the built-in ones: patterns in the syntax of Rust\'s regex-lite, which has no look-around and no back-references' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l expire-after -d 'Before its first command, the memory removes files that have not been used for this long' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l never-expire -d 'Patterns of files that never expire, such as "/memories/handbook", including everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l history-max-age -d 'The history removes versions that are older than this, except the last ten of a file that exists' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l history-max-versions -d 'The maximum number of versions that are kept of each file; a file that exists keeps at least ten' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l history-max-bytes -d 'The approximate maximum size of the history in bytes; beyond it the oldest versions are removed, except the last ten of a file that exists' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l actor -d 'The actor of this memory\'s changes, for its history: a session, a user, the id of a tool call' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l durability -d 'The failures that an acknowledged command survives: "full" a loss of power, "relaxed" only a crash of the process' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l lock-timeout -d 'The time that a change waits for other writers of the same store (local directory, SQLite, PostgreSQL)' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l namespace -d 'Selects one of several memories in one PostgreSQL database or one bucket' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l read-only -d 'The memory can be viewed but not changed'
-complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l sensitive-on-view -d 'Views show [REDACTED:rule] in the place of sensitive text'
-complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l record-access -d 'Records each view and each rename of a file as a use of it'
-complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l history -d 'Records every change before it is made, so that it can be seen and taken back'
-complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l encrypt-names -d 'Also encrypts the names in a store that is made with a key'
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l sensitive-on-view -d 'Views show [REDACTED:rule] instead of sensitive text'
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l record-access -d 'Records each view and each rename of a file as a use of the file'
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l history -d 'Records every change before it is made, so changes can be listed and undone'
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l encrypt-names -d 'Also encrypts the names in a store that is created with a key'
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memdir -n "__fish_memdir_using_subcommand completions" -l json -d 'Print JSON, one object a line'

@@ -1587,7 +1587,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_hookcall_actor() and 0xFFFF) != 61388) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_hookcall_diff() and 0xFFFF) != 31298) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_hookcall_diff() and 0xFFFF) != 62340) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_hookcall_diff_unless() and 0xFFFF) != 47054) {
@@ -9042,22 +9042,22 @@ internal object FfiConverterTypeWatch: FfiConverter<Watch, Long> {
 
 
 /**
- * A line of a file, and the version that brought it.
+ * A line of a file, and the version that added it.
  */
 data class BlamedLine (
     /**
-     * The number of the line, counted from 1.
+     * The line number, starting at 1.
      */
     val `line`: kotlin.Long
     ,
     /**
-     * The line without its line feed. A carriage return before that is a part of the text.
+     * The line without its line feed. A carriage return before it is part of the text.
      */
     val `text`: kotlin.String
     ,
     /**
-     * The id of the version that brought the line. Null if the history does not know of it: the file was changed by
-     * another program since its last version, or has no version.
+     * The id of the version that added the line. Null if the history does not know it: another program changed the
+     * file since its last version, or the file has no version.
      */
     val `version`: kotlin.String? = null
     ,
@@ -9067,23 +9067,23 @@ data class BlamedLine (
     val `change`: kotlin.String? = null
     ,
     /**
-     * What this change did: `external` if another program brought the line.
+     * The operation of this change: `external` if another program added the line.
      */
     val `operation`: HistoryOperation? = null
     ,
     /**
-     * Who made this change, as the memory was told.
+     * The actor of this change, as set on the memory that made it.
      */
     val `actor`: kotlin.String? = null
     ,
     /**
-     * When. Of an external version, when it was noticed.
+     * The time of this change. For an external version, the time when it was detected.
      */
     val `time`: java.time.Instant? = null
     ,
     /**
-     * Whether the line may be older than this version: another program brought it, or earlier versions were removed
-     * for their age, redacted or damaged.
+     * Whether the line may be older than this version: another program added it, or earlier versions were removed for
+     * their age, redacted or damaged.
      */
     val `mayBeOlder`: kotlin.Boolean
 
@@ -9141,22 +9141,22 @@ internal object FfiConverterTypeBlamedLine: FfiConverterRustBuffer<BlamedLine> {
 /**
  * A change to a memory.
  *
- * It is told after the change, when a reply is not yet given. After a failure of the store that may have come before
- * or after the change, it is told as well: look at the path to see what is there.
+ * It is reported after the change and before the reply is returned. If the store failed and the change may have been
+ * made, it is reported, too: read the path to see the current state.
  */
 data class Change @JvmOverloads constructor (
     /**
-     * What happened. A watch tells only of files that are `written` or `deleted`.
+     * The kind of change. A watch reports only files that are `written` or `deleted`.
      */
     val `kind`: ChangeKind
     ,
     /**
-     * Where: for `renamed` the new path, for `cleared` the root.
+     * The path; for `renamed` the new path, for `cleared` the root.
      */
     val `path`: kotlin.String
     ,
     /**
-     * The path before, for `renamed`; otherwise null.
+     * The old path of a `renamed` entry; otherwise null.
      */
     val `oldPath`: kotlin.String? = null
 
@@ -9268,7 +9268,7 @@ internal object FfiConverterTypeChecked: FfiConverterRustBuffer<Checked> {
 
 
 /**
- * Why a file is not brought back: it was changed since, or something is in the way.
+ * Why a file cannot be restored: it was changed since, or something is in the way.
  */
 data class Conflict (
     /**
@@ -9277,8 +9277,8 @@ data class Conflict (
     val `path`: kotlin.String
     ,
     /**
-     * Whether it is in the way: a file where a directory is needed, or a directory or something else where a file is
-     * needed. It is never overwritten. Delete or rename it first.
+     * Whether something is in the way: a file where a directory is needed, or a directory or something else where a
+     * file is needed. It is never overwritten. Delete or rename it first.
      */
     val `inTheWay`: kotlin.Boolean
     ,
@@ -9289,12 +9289,12 @@ data class Conflict (
     val `change`: kotlin.String? = null
     ,
     /**
-     * Who made this change, as the memory was told.
+     * The actor of this change, as set on the memory that made it.
      */
     val `actor`: kotlin.String? = null
     ,
     /**
-     * When. If another program made the change, when it was noticed.
+     * The time of this change. For a change by another program, the time when it was detected.
      */
     val `time`: java.time.Instant? = null
 
@@ -9341,31 +9341,32 @@ internal object FfiConverterTypeConflict: FfiConverterRustBuffer<Conflict> {
 
 
 /**
- * What a copy did.
+ * The result of a copy.
  */
 data class Copied (
     /**
-     * Files that were written.
+     * The number of files that were written.
      */
     val `files`: kotlin.Long
     ,
     /**
-     * Their bytes.
+     * The bytes of the written files.
      */
     val `bytes`: kotlin.Long
     ,
     /**
-     * Files that the destination already had, with the same content.
+     * The number of files that the destination already had, with the same content.
      */
     val `equal`: kotlin.Long
     ,
     /**
-     * Empty directories that were made.
+     * The number of empty directories that were created.
      */
     val `directories`: kotlin.Long
     ,
     /**
-     * Entries of the source that are not part of the memory, such as links and reserved names, and were not copied.
+     * Entries of the source that were not copied, because they are not part of the memory, such as links and reserved
+     * names.
      */
     val `leftOut`: List<kotlin.String> = listOf()
 
@@ -9426,22 +9427,22 @@ data class CopyProgress (
     val `path`: kotlin.String
     ,
     /**
-     * The files that this phase has finished.
+     * The number of files that this phase has finished.
      */
     val `files`: kotlin.Long
     ,
     /**
-     * Their bytes.
+     * The bytes of the finished files.
      */
     val `bytes`: kotlin.Long
     ,
     /**
-     * All files of this phase; while comparing, those found so far.
+     * The number of all files of this phase; while comparing, of those found so far.
      */
     val `ofFiles`: kotlin.Long
     ,
     /**
-     * Their bytes.
+     * The bytes of all files of this phase.
      */
     val `ofBytes`: kotlin.Long
 
@@ -9491,11 +9492,11 @@ internal object FfiConverterTypeCopyProgress: FfiConverterRustBuffer<CopyProgres
 
 
 /**
- * A file or a directory, as a store lists it.
+ * A file or a directory in a store's listing.
  */
 data class Entry @JvmOverloads constructor (
     /**
-     * The whole path, from `/memories` on.
+     * The whole path, starting with `/memories`.
      */
     val `path`: kotlin.String
     ,
@@ -9510,8 +9511,8 @@ data class Entry @JvmOverloads constructor (
     val `modified`: java.time.Instant? = null
     ,
     /**
-     * The last recorded access of a file; null for a directory, or if the store does not keep accesses. Of the methods
-     * of a store only `list` must set it.
+     * The last recorded access of a file; null for a directory, or if the store does not track accesses. Of a store's
+     * methods, only `list` must set it.
      */
     val `accessed`: java.time.Instant? = null
 
@@ -9555,27 +9556,26 @@ internal object FfiConverterTypeEntry: FfiConverterRustBuffer<Entry> {
 
 
 /**
- * How much `erase` removed for good, or would remove.
+ * What `erase` removed for good, or would remove.
  */
 data class Erased (
     /**
-     * The number of files, hidden ones included.
+     * The number of files, including hidden ones.
      */
     val `files`: kotlin.Long
     ,
     /**
-     * The bytes of all files together.
+     * The total size of all files in bytes.
      */
     val `bytes`: kotlin.Long
     ,
     /**
-     * The number of versions in the history, those of deleted files included. A history that cannot be read counts as
-     * none.
+     * The number of versions in the history, including those of deleted files. 0 if the history cannot be read.
      */
     val `versions`: kotlin.Long
     ,
     /**
-     * The bytes of its records.
+     * The total size of its records in bytes.
      */
     val `historyBytes`: kotlin.Long
 
@@ -9619,17 +9619,17 @@ internal object FfiConverterTypeErased: FfiConverterRustBuffer<Erased> {
 
 
 /**
- * What happened in one call.
+ * The event of one call, for the hook `after`.
  */
 data class Event (
     /**
-     * The name of the command; null if the input named none of the six.
+     * The name of the command. Null if the input named none of the six.
      */
     val `command`: kotlin.String? = null
     ,
     /**
-     * The canonical path; for a rename, the old one. Null if the call was refused before its paths were validated.
-     * With an option about sensitive text, `[REDACTED:rule]` is in the place of each finding.
+     * The canonical path; for a rename, the old one. Null if the call was refused before its paths were validated. If
+     * an option about sensitive text is set, `[REDACTED:rule]` replaces each finding.
      */
     val `path`: kotlin.String? = null
     ,
@@ -9639,53 +9639,53 @@ data class Event (
     val `newPath`: kotlin.String? = null
     ,
     /**
-     * How it ended.
+     * The outcome of the call.
      */
     val `outcome`: Outcome
     ,
     /**
-     * If the outcome is `ok`: for `create`, `str_replace` and `insert` the bytes of the text to write, as the hook
-     * `before` left it; for `view` those of the reply or the image. Otherwise 0.
+     * The number of bytes, if the outcome is `ok`. For `create`, `str_replace` and `insert`: of the text to write,
+     * after the hook `before`. For `view`: of the reply or the image. Otherwise 0.
      */
     val `bytes`: kotlin.Long
     ,
     /**
-     * The lines of the same text.
+     * The number of lines of the same text.
      */
     val `lines`: kotlin.Long
     ,
     /**
-     * The time until the reply was ready, `before` included.
+     * The time until the reply was ready, including `before`.
      */
     val `duration`: java.time.Duration
     ,
     /**
-     * What the decoder repaired in the input.
+     * The repairs that the decoder made in the input.
      */
     val `repairs`: List<kotlin.String> = listOf()
     ,
     /**
-     * The text of the reply, with the option `event_content`; otherwise null, and for an image.
+     * The text of the reply, if the option `event_content` is set. Null without the option, and for an image.
      */
     val `content`: kotlin.String? = null
     ,
     /**
-     * The id of the change that the command made; null if it made none, or the memory has no history.
+     * The id of the change that the command made. Null if it changed nothing, or the memory has no history.
      */
     val `change`: kotlin.String? = null
     ,
     /**
-     * Who acts, as the memory was told; otherwise null.
+     * The actor of the memory. Null if it has none.
      */
     val `actor`: kotlin.String? = null
     ,
     /**
-     * The id of the session of the memory: that of a conversation, if each has a session of its own.
+     * The id of the memory's session. It identifies a conversation if each one has a session of its own.
      */
     val `session`: kotlin.String
     ,
     /**
-     * The `id` of the `tool_use` block that was executed; otherwise null.
+     * The id of the tool-use block that was executed. Null if the input was not a block.
      */
     val `toolUseId`: kotlin.String? = null
 
@@ -9815,12 +9815,12 @@ internal object FfiConverterTypeExpired: FfiConverterRustBuffer<Expired> {
  */
 data class ExpiryProgress (
     /**
-     * The files that were scanned.
+     * The number of files that were scanned.
      */
     val `files`: kotlin.Long
     ,
     /**
-     * Those of them that were removed, or would be.
+     * The number of scanned files that were removed, or would be.
      */
     val `removed`: kotlin.Long
 
@@ -9858,21 +9858,21 @@ internal object FfiConverterTypeExpiryProgress: FfiConverterRustBuffer<ExpiryPro
 
 
 /**
- * A place where `Memory.grep` found something.
+ * A match of `Memory.grep`.
  */
 data class GrepMatch (
     /**
-     * The path of the file, or of the directory whose name it is.
+     * The path of the file, or of the entry whose name matches.
      */
     val `path`: kotlin.String
     ,
     /**
-     * The number of the line, counted from 1; null if the name was found.
+     * The 1-based number of the line. Null if the name matches.
      */
     val `line`: kotlin.Long? = null
     ,
     /**
-     * The line, or the name. A long line is cut around the match, with `…` where something is left out.
+     * The line, or the name. A long line is cut around the match, with `…` where text is left out.
      */
     val `text`: kotlin.String
 
@@ -9913,21 +9913,21 @@ internal object FfiConverterTypeGrepMatch: FfiConverterRustBuffer<GrepMatch> {
 
 
 /**
- * A line or a name that is in the history, and not in the files as they are.
+ * A line or a name that is in the history, but not in the current files.
  */
 data class HistoryMatch (
     /**
-     * The newest version that has it.
+     * The newest version that has the line or the name.
      */
     val `version`: Version
     ,
     /**
-     * The number of the line, counted from 1; null if the name was found.
+     * The 1-based number of the line. Null if the name matches.
      */
     val `line`: kotlin.Long? = null
     ,
     /**
-     * The line, or the name. A long line is cut around the match, with `…` where something is left out.
+     * The line, or the name. A long line is cut around the match, with `…` where text is left out.
      */
     val `text`: kotlin.String
 
@@ -9968,16 +9968,16 @@ internal object FfiConverterTypeHistoryMatch: FfiConverterRustBuffer<HistoryMatc
 
 
 /**
- * How much the history of a memory holds.
+ * The size of the history of a memory.
  */
 data class HistorySize (
     /**
-     * The number of versions of all files, those of deleted files included.
+     * The number of versions of all files, including deleted files.
      */
     val `versions`: kotlin.Long
     ,
     /**
-     * The bytes of its records, as `history_max_bytes` counts them.
+     * The total size of its records in bytes, as `history_max_bytes` counts them.
      */
     val `bytes`: kotlin.Long
 
@@ -10020,156 +10020,159 @@ internal object FfiConverterTypeHistorySize: FfiConverterRustBuffer<HistorySize>
 data class MemoryOptions (
     /**
      * The most characters (Unicode scalar values) that one view shows. A longer view is cut, and
-     * its last line says how to go on. `null` lifts the limit. Default: 16,000.
+     * its last line says how to continue. `null` removes the limit. Default: 16,000.
      */
     val `maxViewChars`: kotlin.Long? = 16000L
     ,
     /**
-     * The most bytes that a command may make a file hold. A larger file that another program wrote
-     * can be viewed. It can be edited to be smaller if it has at most 16 MiB. `null` lifts the
-     * limit. Default: 16 MiB.
+     * The most bytes that a file may have after a command. A larger file that another program
+     * wrote can be viewed. If it has at most 16 MiB, it can be edited to become smaller. `null`
+     * removes the limit. Default: 16 MiB.
      */
     val `maxFileBytes`: kotlin.Long? = 16777216L
     ,
     /**
-     * The most bytes that all files together may hold, hidden ones included. `null` sets no limit.
-     * Default: `null`.
+     * The most bytes that all files together may have, including hidden ones. `null` sets no
+     * limit. Default: `null`.
      */
     val `maxTotalBytes`: kotlin.Long? = null
     ,
     /**
-     * The most files that the memory may hold, hidden ones included. `null` sets no limit.
+     * The most files that the memory may have, including hidden ones. `null` sets no limit.
      * Default: `null`.
      */
     val `maxFiles`: kotlin.Long? = null
     ,
     /**
      * The most bytes of a `.png`, `.jpg` or `.jpeg` file that a view shows as an image. Claude
-     * accepts at most 3,932,160. `null` shows no images. Default: `null`.
+     * accepts at most 3,932,160. `null` turns images off. Default: `null`.
      */
     val `maxImageBytes`: kotlin.Long? = null
     ,
     /**
-     * What `create` does if the file already exists: `error` refuses, `overwrite` replaces the
-     * whole content atomically. Default: `error`. `null` stands for it.
+     * Selects how `create` treats an existing file: `error` refuses, `overwrite` replaces the
+     * whole content atomically. Default: `error`. `null` selects the default.
      */
     val `onExisting`: OnExisting? = null
     ,
     /**
      * The memory can be viewed but not changed. The directory or database must exist. Nothing is
-     * made in a directory. Default: no.
+     * created in a directory. Default: no.
      */
     val `readOnly`: kotlin.Boolean = false
     ,
     /**
-     * Patterns of paths that no command may change, such as `"/memories/handbook"`, with
+     * Patterns of paths that no command may change, such as `"/memories/handbook"`, including
      * everything below them. They take precedence over `writablePaths`. Default: none. `null`
-     * stands for it.
+     * selects the default.
      */
     val `readOnlyPaths`: List<kotlin.String>? = null
     ,
     /**
-     * Patterns of the only paths that commands may change, with everything below them. An empty
-     * list allows no changes. `null` sets no limit. Default: `null`.
+     * Patterns of the only paths that commands may change, including everything below them. An
+     * empty list allows no changes. `null` allows changes to all paths except `readOnlyPaths`.
+     * Default: `null`.
      */
     val `writablePaths`: List<kotlin.String>? = null
     ,
     /**
      * Refuses an edit that is based on an outdated view. `on` guards `insert` into files that this
      * session of the memory has shown or written. `strict` also guards `str_replace`, and requires
-     * a view first. Default: `off`. `null` stands for it.
+     * a view first. Default: `off`. `null` selects the default.
      */
     val `staleGuard`: StaleGuard? = null
     ,
     /**
-     * What happens to keys, tokens, passwords and payment cards in text that a command would
-     * write: `off` does nothing, `reject` refuses the command, `redact` writes `[REDACTED:rule]`
-     * in their place. Default: `off`. `null` stands for it.
+     * Controls keys, tokens, passwords and payment cards in text that a command would write: `off`
+     * does nothing, `reject` refuses the command, `redact` writes `[REDACTED:rule]` instead of
+     * them. Default: `off`. `null` selects the default.
      */
     val `sensitiveText`: SensitiveText? = null
     ,
     /**
      * Your own rules, in addition to the built-in ones: patterns in the syntax of Rust's
-     * `regex-lite`, without look-around and back-references. Default: none. `null` stands for it.
+     * `regex-lite`, which has no look-around and no back-references. Default: none. `null` selects
+     * the default.
      */
     val `sensitiveRules`: Map<kotlin.String, kotlin.String>? = null
     ,
     /**
-     * Views show `[REDACTED:rule]` in the place of sensitive text. The file is not changed. Such a
-     * view reads the whole file into memory. Default: no.
+     * Views show `[REDACTED:rule]` instead of sensitive text. The file is not changed. Such a view
+     * reads the whole file into memory. Default: no.
      */
     val `sensitiveOnView`: kotlin.Boolean = false
     ,
     /**
-     * Before its first command, the memory removes files that were not used for this long. Must be
-     * more than 0. The store must keep times of access. Default: `null`.
+     * Before its first command, the memory removes files that have not been used for this long.
+     * Must be more than 0. The store must keep times of access. Default: `null`.
      */
     val `expireAfter`: java.time.Duration? = null
     ,
     /**
-     * Records each view and each rename of a file as a use of it. That costs a write.
-     * `expireAfter` turns it on. `expire()` needs it. Default: no.
+     * Records each view and each rename of a file as a use of the file. Each record costs a write.
+     * `expireAfter` turns this on. `expire()` requires it. Default: no.
      */
     val `recordAccess`: kotlin.Boolean = false
     ,
     /**
-     * Patterns of files that never expire, such as `"/memories/handbook"`, with everything below
-     * them. Default: none. `null` stands for it.
+     * Patterns of files that never expire, such as `"/memories/handbook"`, including everything
+     * below them. Default: none. `null` selects the default.
      */
     val `neverExpire`: List<kotlin.String>? = null
     ,
     /**
-     * Records every change before it is made, so that it can be seen and taken back. Default: no.
+     * Records every change before it is made, so changes can be listed and undone. Default: no.
      */
     val `history`: kotlin.Boolean = false
     ,
     /**
-     * Versions that are older are removed, except the last ten of a file that is there. `null`
-     * keeps them however old they are. Default: 30 days.
+     * The history removes versions that are older than this, except the last ten of a file that
+     * exists. `null` keeps versions of any age. Default: 30 days.
      */
     val `historyMaxAge`: java.time.Duration? = java.time.Duration.ofSeconds(2592000)
     ,
     /**
-     * The most versions that are kept of a file, at least ten if it is there. `null` sets no
-     * limit. Default: `null`.
+     * The maximum number of versions that are kept of each file; a file that exists keeps at least
+     * ten. `null` sets no limit. Default: `null`.
      */
     val `historyMaxVersions`: kotlin.Long? = null
     ,
     /**
-     * About how many bytes the history may hold: beyond it the oldest versions are removed, except
-     * the last ten of a file that is there. `null` sets no limit. Default: `null`.
+     * The approximate maximum size of the history in bytes; beyond it the oldest versions are
+     * removed, except the last ten of a file that exists. `null` sets no limit. Default: `null`.
      */
     val `historyMaxBytes`: kotlin.Long? = null
     ,
     /**
-     * Who makes the changes of this memory, for its history: a session, a user, the id of a tool
-     * call. Any text of your program, never of a model. `acting_as` begins a session with another
-     * one. Default: `null`.
+     * The actor of this memory's changes, for its history: a session, a user, the id of a tool
+     * call. Any text from your program, never from a model. `acting_as` starts a session with
+     * another actor. Default: `null`.
      */
     val `actor`: kotlin.String? = null
     ,
     /**
-     * The events that `after` gets contain the reply's text. Default: no.
+     * Includes the reply's text in the events for `after`. Default: no.
      */
     val `eventContent`: kotlin.Boolean = false
     ,
     /**
-     * What an acknowledged command survives: `full` a loss of power, `relaxed` only a crash of the
-     * process. Object storage is always durable. Default: `full`. `null` stands for it.
+     * The failures that an acknowledged command survives: `full` a loss of power, `relaxed` only a
+     * crash of the process. Object storage is always durable. Default: `full`. `null` selects the
+     * default.
      */
     val `durability`: Durability? = null
     ,
     /**
-     * How long a change waits for other writers of the same store (local directory, SQLite,
-     * PostgreSQL). After that the command is refused, and nothing was changed. `null` waits
-     * without limit. Default: 10 seconds.
+     * The time that a change waits for other writers of the same store (local directory, SQLite,
+     * PostgreSQL). After that the command is refused, and nothing is changed. `null` waits without
+     * limit. Default: 10 seconds.
      */
     val `lockTimeout`: java.time.Duration? = java.time.Duration.ofSeconds(10)
     ,
     /**
      * Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as
-     * a user's name. `null` selects the one that the address names. Never put a value that is not
-     * your own into an address. On every other store it is an error. Default: `null`.
+     * a user's name. `null` selects the one that the address names. Pass untrusted values in this
+     * option, never in an address. On every other store this option is an error. Default: `null`.
      */
     val `namespace`: kotlin.String? = null
     ,
@@ -10180,8 +10183,8 @@ data class MemoryOptions (
     val `encryptionKey`: EncryptionKey? = null
     ,
     /**
-     * Also encrypts the names in a store that is made with a key. An existing store stays as it
-     * was made. Default: no.
+     * Also encrypts the names in a store that is created with a key. An existing store keeps its
+     * setting. Default: no.
      */
     val `encryptNames`: kotlin.Boolean = false
 
@@ -10297,26 +10300,26 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
 
 
 /**
- * A file as it was at a time.
+ * A file as it was at a given time.
  */
 data class PastFile (
     /**
-     * Where it was.
+     * The path at that time.
      */
     val `path`: kotlin.String
     ,
     /**
-     * Its size in bytes. Null if its content is redacted, or it was not read since it was moved.
+     * Its size in bytes. Null if its content is redacted, or if it was not read since it was moved.
      */
     val `size`: kotlin.Long? = null
     ,
     /**
-     * When it was last changed before that time; null if that is not known.
+     * The time of its last change before the given time; null if unknown.
      */
     val `modified`: java.time.Instant? = null
     ,
     /**
-     * The id of its version. Null for a file that was not changed since the history is kept.
+     * The id of its version. Null for a file that was not changed since the history began.
      */
     val `version`: kotlin.String? = null
 
@@ -10379,7 +10382,7 @@ data class Problem (
     val `description`: kotlin.String
     ,
     /**
-     * Whether it is about an entry that is not part of the memory. The memory itself is then in order.
+     * Whether the problem is about an entry that is not part of the memory. The memory itself is then intact.
      */
     val `isBeside`: kotlin.Boolean
 
@@ -10423,7 +10426,7 @@ internal object FfiConverterTypeProblem: FfiConverterRustBuffer<Problem> {
 
 
 /**
- * What `redact_text` removed from the history, or would remove.
+ * The result of `redact_text`: what was removed from the history, or would be.
  */
 data class RedactedText (
     /**
@@ -10432,23 +10435,24 @@ data class RedactedText (
     val `change`: kotlin.String? = null
     ,
     /**
-     * The versions whose contents have the text, newest first, as they were before.
+     * The versions whose contents contain the text, newest first, as they were before.
      */
     val `versions`: List<Version> = listOf()
     ,
     /**
-     * The paths of the files that have it now, sorted, with `dry_run`; otherwise that is an error.
+     * With `dry_run`: the paths of the files whose present content contains the text, sorted. Without it, such files
+     * are an error.
      */
     val `current`: List<kotlin.String> = listOf()
     ,
     /**
-     * The paths that have the text, as they were before, sorted: `redacted-` and random digits stand in the place of
-     * the names.
+     * The paths that contained the text, as they were before, sorted. Their names are replaced by `redacted-` and
+     * random digits.
      */
     val `names`: List<kotlin.String> = listOf()
     ,
     /**
-     * The paths that have the text in a name now, sorted: they stay.
+     * The paths of existing files whose names contain the text, sorted. They are kept.
      */
     val `keptNames`: List<kotlin.String> = listOf()
 
@@ -10614,22 +10618,21 @@ internal object FfiConverterTypeReplyImage: FfiConverterRustBuffer<ReplyImage> {
 
 
 /**
- * What `restore`, `undo` and `restore_all` did.
+ * The result of `restore`, `undo` and `restore_all`.
  */
 data class Restored (
     /**
-     * The id of the change that this made, which can be undone itself. Null if there was nothing to do, or with
-     * `dry_run`.
+     * The id of the resulting change, which can be undone itself. Null if there was nothing to do, or with `dry_run`.
      */
     val `change`: kotlin.String? = null
     ,
     /**
-     * The files, in the order of their paths.
+     * The files, sorted by path.
      */
     val `files`: List<RestoredFile> = listOf()
     ,
     /**
-     * What was left out, with `skip_conflicts`, and why: in the order of the paths.
+     * The files that `skip_conflicts` skipped, with the reasons, sorted by path.
      */
     val `skipped`: List<Conflict> = listOf()
 
@@ -10670,26 +10673,26 @@ internal object FfiConverterTypeRestored: FfiConverterRustBuffer<Restored> {
 
 
 /**
- * What was done to a file to bring back an earlier state, or would be done.
+ * A change that was made, or would be made, to bring a file back to an earlier state.
  */
 data class RestoredFile (
     /**
-     * What was done: `created`, `modified`, `renamed` or `deleted`.
+     * The operation: `created`, `modified`, `renamed` or `deleted`.
      */
     val `operation`: HistoryOperation
     ,
     /**
-     * Where.
+     * The path.
      */
     val `path`: kotlin.String
     ,
     /**
-     * Where it was before, if it was renamed; otherwise null.
+     * The path before the change, if it was a rename; otherwise null.
      */
     val `oldPath`: kotlin.String? = null
     ,
     /**
-     * The text of the file after it, if this was merged with later changes; otherwise null.
+     * The new text of the file, if it was merged with later changes; otherwise null.
      */
     val `merged`: kotlin.String? = null
 
@@ -10733,16 +10736,16 @@ internal object FfiConverterTypeRestoredFile: FfiConverterRustBuffer<RestoredFil
 
 
 /**
- * A place where a rule finds sensitive text. It does not have the text itself.
+ * A place where a rule matches sensitive text. It does not contain the text itself.
  */
 data class SensitiveMatch (
     /**
-     * The path of the file, or of the directory whose name it is.
+     * The path of the file, or of the entry whose name matches.
      */
     val `path`: kotlin.String
     ,
     /**
-     * The number of the line, counted from 1; null if it is in the name.
+     * The 1-based number of the line. Null if the match is in the name.
      */
     val `line`: kotlin.Long? = null
     ,
@@ -10835,10 +10838,10 @@ internal object FfiConverterTypeSizedPath: FfiConverterRustBuffer<SizedPath> {
 
 
 /**
- * How much a memory holds.
+ * The contents of a memory in numbers.
  *
  * Hidden files count, as they do for the limits (`max_files` and `max_total_bytes`). The files of the history do not.
- * Times are those of listings: in object storage, a file that was copied there counts from then on.
+ * Times are those of listings: in object storage, the time of a copied file is the time of the copy.
  */
 data class Stats (
     /**
@@ -10847,12 +10850,12 @@ data class Stats (
     val `files`: kotlin.Long
     ,
     /**
-     * The number of directories below `/memories`. A hidden one counts if there is a file in it.
+     * The number of directories below `/memories`. A hidden directory counts if there is a file in it.
      */
     val `directories`: kotlin.Long
     ,
     /**
-     * The bytes of all files together.
+     * The total bytes of all files.
      */
     val `bytes`: kotlin.Long
     ,
@@ -10862,24 +10865,24 @@ data class Stats (
     val `largest`: SizedPath? = null
     ,
     /**
-     * The file whose last change is the longest ago. Null if the store does not keep times.
+     * The file with the earliest last change. Null if the store does not keep times.
      */
     val `oldest`: TimedPath? = null
     ,
     /**
-     * The file that was changed last; null as for `oldest`.
+     * The file with the latest change; null as for `oldest`.
      */
     val `newest`: TimedPath? = null
     ,
     /**
-     * The file that was not used for the longest time, and when it was used last: the later of its last change and its
-     * last recorded access. Null if the store does not keep accesses, or is read-only. Without the option
-     * `record_access`, only changes count as uses.
+     * The file that was not used for the longest time, and its last use: the later of its last change and its last
+     * recorded access. Null if the store does not keep accesses, or is read-only. Without the option `record_access`,
+     * only changes count as uses.
      */
     val `leastRecentlyUsed`: TimedPath? = null
     ,
     /**
-     * How much the history holds; null if the memory has none.
+     * The size of the history. Null if the memory has none.
      */
     val `history`: HistorySize? = null
 
@@ -10935,7 +10938,7 @@ internal object FfiConverterTypeStats: FfiConverterRustBuffer<Stats> {
 
 
 /**
- * A file and a time of it.
+ * A file and one of its times.
  */
 data class TimedPath (
     /**
@@ -10944,7 +10947,7 @@ data class TimedPath (
     val `path`: kotlin.String
     ,
     /**
-     * The time.
+     * The time, which depends on the field: the last change or the last use.
      */
     val `time`: java.time.Instant
 
@@ -10982,11 +10985,11 @@ internal object FfiConverterTypeTimedPath: FfiConverterRustBuffer<TimedPath> {
 
 
 /**
- * One version of one file: what a change made of it.
+ * One version of one file: its state after a change.
  */
 data class Version (
     /**
-     * Names this version, for `read_version` and the like. Ids sort by time.
+     * Identifies this version, for example for `read_version`. Ids sort by time.
      */
     val `id`: kotlin.String
     ,
@@ -10997,33 +11000,33 @@ data class Version (
     val `change`: kotlin.String
     ,
     /**
-     * What was done.
+     * The operation.
      */
     val `operation`: HistoryOperation
     ,
     /**
-     * Where the file is since then; where it was, if it was deleted.
+     * The path of the file after the change. If the file was deleted, its last path.
      */
     val `path`: kotlin.String
     ,
     /**
-     * Where it was before, if it was renamed; otherwise null.
+     * The path before the change, if it was a rename; otherwise null.
      */
     val `oldPath`: kotlin.String? = null
     ,
     /**
-     * When, by the clock of the machine that made the change.
+     * The time of the change, by the clock of the machine that made it.
      */
     val `time`: java.time.Instant
     ,
     /**
-     * Who, as the memory that made the change was told; null if it was not told.
+     * The actor, as set on the memory that made the change; null if none was set.
      */
     val `actor`: kotlin.String? = null
     ,
     /**
-     * The size of the content in bytes. Null if the file was deleted, its content is redacted, or it was not read
-     * since it was moved.
+     * The size of the content in bytes. Null if the file was deleted, if its content is redacted, or if it was not
+     * read since it was moved.
      */
     val `size`: kotlin.Long? = null
     ,
@@ -11033,12 +11036,12 @@ data class Version (
     val `sha256`: kotlin.String? = null
     ,
     /**
-     * Whether the file is there, and this is what it holds, as far as the history knows.
+     * Whether the file exists and holds this content, as far as the history knows.
      */
     val `isCurrent`: kotlin.Boolean
     ,
     /**
-     * Why the content was removed from the history; null if it was not.
+     * The reason why the content was removed from the history; null if it was not.
      */
     val `redacted`: kotlin.String? = null
 
@@ -11103,7 +11106,7 @@ internal object FfiConverterTypeVersion: FfiConverterRustBuffer<Version> {
 
 
 /**
- * What a `Change` did.
+ * The kind of a `Change`.
  */
 
 enum class ChangeKind {
@@ -11113,7 +11116,7 @@ enum class ChangeKind {
      */
     WRITTEN,
     /**
-     * A file was deleted, or a directory with everything in it; also by an expiry.
+     * A file was deleted, or a directory with everything in it. An expiry also reports this.
      */
     DELETED,
     /**
@@ -11429,7 +11432,7 @@ internal object FfiConverterTypeCommand : FfiConverterRustBuffer<Command>{
 enum class CopyPhase {
 
     /**
-     * Both stores are compared; nothing is changed.
+     * Both stores are compared. Nothing is changed.
      */
     COMPARING,
     /**
@@ -11525,7 +11528,7 @@ internal object FfiConverterTypeDialect: FfiConverterRustBuffer<Dialect> {
 
 
 /**
- * What an acknowledged command survives.
+ * The failures that an acknowledged command survives.
  */
 
 enum class Durability {
@@ -11570,30 +11573,30 @@ internal object FfiConverterTypeDurability: FfiConverterRustBuffer<Durability> {
 
 
 /**
- * What kind of error a call ended with. A model reads sentences; a program should look at this.
+ * The kind of error that a call ended with. A model reads sentences; a program should use this.
  */
 
 enum class ErrorKind {
 
     /**
-     * Nothing is at the path.
+     * The path does not exist.
      */
     NOT_FOUND,
     /**
-     * Something is at the path already.
+     * The path already exists.
      */
     EXISTS,
     /**
-     * A directory is where a file is needed.
+     * The path is a directory, but a file is needed.
      */
     IS_A_DIRECTORY,
     /**
-     * A file is where a directory is needed.
+     * The path is a file, but a directory is needed.
      */
     NOT_A_DIRECTORY,
     /**
-     * The input, a parameter or a path is wrong, whatever the memory holds. A symbolic link on the path is such a
-     * case, too.
+     * The input, a parameter or a path is invalid, independently of the memory's content. A symbolic link on the path
+     * counts, too.
      */
     INVALID,
     /**
@@ -11605,8 +11608,7 @@ enum class ErrorKind {
      */
     SEVERAL_MATCHES,
     /**
-     * The file cannot be shown or edited as what it is: it is not UTF-8, no whole image, or no file at all but a
-     * device.
+     * The file is not of a kind that can be shown or edited: it is not UTF-8, an incomplete image, or a device.
      */
     NOT_TEXT,
     /**
@@ -11618,39 +11620,40 @@ enum class ErrorKind {
      */
     PERMISSION_DENIED,
     /**
-     * This cannot be deleted or moved: `/memories` itself, a mount, a directory that its store cannot move as a whole.
+     * The path cannot be deleted or moved: `/memories` itself, a mount point, or a directory that its store cannot
+     * move as a whole.
      */
     FIXED,
     /**
-     * A file is, or would be, larger than one may be.
+     * A file exceeds the size limit, or would exceed it.
      */
     TOO_LARGE,
     /**
-     * The memory would hold more than it may, or the store is full.
+     * The memory would exceed its total limit, or the store is full.
      */
     FULL,
     /**
-     * The text or the path holds sensitive text.
+     * The text or the path contains sensitive text.
      */
     SENSITIVE,
     /**
-     * The model has not seen what the file holds now (the option `stale_guard`).
+     * The model has not seen the current content of the file (the option `stale_guard`).
      */
     STALE,
     /**
-     * The file does not hold what it was expected to hold.
+     * The content of the file is not the expected one.
      */
     CHANGED,
     /**
-     * The hook `before` denied it.
+     * The hook `before` denied the command.
      */
     DENIED,
     /**
-     * Other writers have kept the store locked for too long. Nothing was changed.
+     * Other writers kept the store locked for too long. Nothing was changed.
      */
     BUSY,
     /**
-     * The caller cancelled it before it began to write. Nothing was changed.
+     * The caller cancelled the call before it began to write. Nothing was changed.
      */
     CANCELLED,
     /**
@@ -11798,7 +11801,7 @@ internal object FfiConverterTypeHistoryErrorKind: FfiConverterRustBuffer<History
 
 
 /**
- * What a change did to a file.
+ * The operation that changed a file.
  */
 
 enum class HistoryOperation {
@@ -11824,19 +11827,19 @@ enum class HistoryOperation {
      */
     DELETED,
     /**
-     * It expired, because it was not used for a long time.
+     * The file expired because it was not used for a long time.
      */
     EXPIRED,
     /**
-     * It was deleted with everything else (`Memory.clear`).
+     * The file was deleted with all others (`Memory.clear`).
      */
     CLEARED,
     /**
-     * An earlier state was brought back.
+     * An earlier state was restored.
      */
     RESTORED,
     /**
-     * It came from a file outside of the memory (`memdir import`).
+     * The file was imported from outside the memory (`memdir import`).
      */
     IMPORTED,
     /**
@@ -11844,8 +11847,8 @@ enum class HistoryOperation {
      */
     REDACTED,
     /**
-     * Another program changed the file, or a memory without history did. The next change of the file notices it and
-     * records what it found.
+     * Another program, or a memory without history, changed the file. The next change of the file detects this and
+     * records the content that it found.
      */
     EXTERNAL;
 
@@ -12372,7 +12375,7 @@ internal object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcep
 
 
 /**
- * What `create` does if the file already exists.
+ * Selects how `create` treats an existing file.
  */
 
 enum class OnExisting {
@@ -12417,7 +12420,7 @@ internal object FfiConverterTypeOnExisting: FfiConverterRustBuffer<OnExisting> {
 
 
 /**
- * How a call ended.
+ * The outcome of a call.
  */
 
 enum class Outcome {
@@ -12431,7 +12434,7 @@ enum class Outcome {
      */
     REFUSED,
     /**
-     * A hook denied it.
+     * A hook denied the command.
      */
     DENIED,
     /**
@@ -12439,7 +12442,7 @@ enum class Outcome {
      */
     FAILED,
     /**
-     * The caller cancelled it before it began to write. Nothing was changed.
+     * The caller cancelled the call before it began to write. Nothing was changed.
      */
     CANCELLED;
 
@@ -12484,7 +12487,7 @@ enum class ProblemKind {
      */
     UNREADABLE,
     /**
-     * A file holds more or fewer bytes than its directory says.
+     * The size of a file differs from the size in its directory.
      */
     WRONG_SIZE,
     /**
@@ -12492,7 +12495,7 @@ enum class ProblemKind {
      */
     DAMAGED,
     /**
-     * A process that ended in the middle of a command left this.
+     * A leftover of a process that ended in the middle of a command.
      */
     LEFT_OVER,
     /**
@@ -12544,13 +12547,13 @@ internal object FfiConverterTypeProblemKind: FfiConverterRustBuffer<ProblemKind>
 
 
 /**
- * What happens to a command that would write sensitive text.
+ * Selects the treatment of a command that would write sensitive text.
  */
 
 enum class SensitiveText {
 
     /**
-     * Nothing.
+     * The text is written unchanged.
      */
     OFF,
     /**
@@ -12558,7 +12561,7 @@ enum class SensitiveText {
      */
     REJECT,
     /**
-     * `[REDACTED:rule]` is written in its place.
+     * `[REDACTED:rule]` is written instead of the text.
      */
     REDACT;
 
@@ -12593,13 +12596,13 @@ internal object FfiConverterTypeSensitiveText: FfiConverterRustBuffer<SensitiveT
 
 
 /**
- * Whether an edit that is based on an outdated view is refused.
+ * Selects which edits that are based on an outdated view are refused.
  */
 
 enum class StaleGuard {
 
     /**
-     * Never.
+     * Edits are never refused.
      */
     OFF,
     /**
