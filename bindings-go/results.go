@@ -189,8 +189,8 @@ type Event struct {
 	NewPath string `json:"new_path"`
 	// Outcome: How it ended.
 	Outcome string `json:"outcome"`
-	// Bytes: If the outcome is Ok: for Create, StrReplace and Insert the bytes of the text to write, as the hook Before left
-	// it; for View those of the reply or the image. Otherwise 0.
+	// Bytes: If the outcome is "ok": for "create", "str_replace" and "insert" the bytes of the text to write, as the hook
+	// Before left it; for "view" those of the reply or the image. Otherwise 0.
 	Bytes int64 `json:"bytes"`
 	// Lines: The lines of the same text.
 	Lines int `json:"lines"`
@@ -206,7 +206,7 @@ type Event struct {
 	Actor string `json:"actor"`
 	// Session: The id of the session of the memory: that of a conversation, if each has a session of its own.
 	Session string `json:"session"`
-	// ToolUseId: The Id of the ToolUse block that was executed; otherwise empty.
+	// ToolUseId: The ID of the tool_use block that was executed; otherwise empty.
 	ToolUseId string `json:"tool_use_id"`
 }
 
@@ -254,7 +254,7 @@ type Operation string
 const (
 	// OperationCreated: A new file.
 	OperationCreated Operation = "created"
-	// OperationModified: An edit: StrReplace, Insert, or an edit of your own code.
+	// OperationModified: An edit: "str_replace", "insert", or an edit of your own code.
 	OperationModified Operation = "modified"
 	// OperationOverwritten: The whole content was replaced.
 	OperationOverwritten Operation = "overwritten"

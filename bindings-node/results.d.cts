@@ -235,7 +235,7 @@ export interface Event {
    * The id of the session of the memory: that of a conversation, if each has a session of its own.
    */
   session: string;
-  /** The `id` of the `toolUse` block that was executed; otherwise absent. */
+  /** The `id` of the `tool_use` block that was executed; otherwise absent. */
   toolUseId?: string | undefined;
 }
 

@@ -385,7 +385,7 @@ class Event:
         tool_use_id: The `id` of the `tool_use` block that was executed; otherwise `None`.
     """
 
-    command: str | None
+    command: Literal["view", "create", "str_replace", "insert", "delete", "rename"] | None
     path: str | None
     new_path: str | None
     outcome: Outcome
