@@ -74,6 +74,20 @@ class AsyncioLoop:
         """Lets other tasks run for `seconds`."""
         await asyncio.sleep(seconds)
 
+    def cancellations(self) -> int:
+        """The number of cancellations of this task. Python 3.10 does not count them."""
+        task = asyncio.current_task()
+        if task is None or sys.version_info < (3, 11):
+            return 0
+        return task.cancelling()
+
+    async def raise_cancellation(self, before: int) -> None:
+        """Raises a cancellation that other code caught since there were `before`."""
+        if self.cancellations() > before:
+            # If it was not raised yet, it is raised here.
+            await asyncio.sleep(0)
+            raise asyncio.CancelledError
+
     def shielded(self) -> AbstractContextManager[object]:
         """Lets a task that is already cancelled wait for the code within.
 
@@ -150,6 +164,14 @@ class TrioLoop:
     async def sleep(self, seconds: float) -> None:
         """Lets other tasks run for `seconds`."""
         await self._trio.sleep(seconds)
+
+    def cancellations(self) -> int:
+        """Trio needs no number: a scope stays cancelled."""
+        return 0
+
+    async def raise_cancellation(self, _: int) -> None:
+        """Raises a cancellation that other code caught."""
+        await self._trio.lowlevel.checkpoint_if_cancelled()
 
     def shielded(self) -> AbstractContextManager[object]:
         """Lets a task that is already cancelled wait for the code within."""
