@@ -76,10 +76,8 @@ class AsyncioLoop:
 
     def cancellations(self) -> int:
         """The number of cancellations of this task. Python 3.10 does not count them."""
-        task = asyncio.current_task()
-        if task is None or sys.version_info < (3, 11):
-            return 0
-        return task.cancelling()
+        cancelling = getattr(asyncio.current_task(), "cancelling", None)
+        return 0 if cancelling is None else cancelling()
 
     async def raise_cancellation(self, before: int) -> None:
         """Raises a cancellation that other code caught since there were `before`."""

@@ -693,7 +693,7 @@ class Memory(Generic[ViewT_co]):
             RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
         """
-    def tool_definition(self, /, dialect: str = "json-schema") -> dict[str, object]:
+    def tool_definition(self, /, dialect: Literal["json-schema", "openai", "openai-chat", "anthropic-custom", "gemini"] = "json-schema") -> dict[str, object]:
         """
         The tool for a model host that does not know Anthropic's: one tool named `memory`, whose calls
         `execute` carries out. If the memory is read-only, its only command is `view`.
@@ -705,7 +705,7 @@ class Memory(Generic[ViewT_co]):
         Raises:
             ConfigError: There is no such dialect.
         """
-    def tool_definitions(self, /, dialect: str = "json-schema", *, prefix: str = "") -> Sequence[dict[str, object]]:
+    def tool_definitions(self, /, dialect: Literal["json-schema", "openai", "openai-chat", "anthropic-custom", "gemini"] = "json-schema", *, prefix: str = "") -> Sequence[dict[str, object]]:
         """
         A tool for each command, named `prefix` and the command's name. Carry out a call of
         `memory_view` with `memory.execute({"command": "view", **arguments})`.
@@ -1063,6 +1063,12 @@ def check_contract(factory: Callable[[], Store]) -> str | None:
 def context_management(clear_at: SupportsIndex | None, keep: SupportsIndex, clear_at_least: SupportsIndex | None, exclude_tools: Sequence[str], compact_at: SupportsIndex | None) -> dict[str, object]:
     """
     What `memdir.context_management` returns.
+    """
+
+def check_names(function: str, others: Sequence[str], options: Mapping[str, object]) -> None:
+    """
+    Fails for a name in `options` that is not an option of `Memory`, in the name of `function`, which has the parameters
+    `others` as well.
     """
 
 def copy(source: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], destination: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, overwrite: bool = False, durability: Literal["full", "relaxed"] = "full", on_progress: Callable[[CopyProgress], object] | None = None) -> Copied:
