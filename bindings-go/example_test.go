@@ -207,7 +207,7 @@ func TestTheCodeOfTheDocumentsIsHere(t *testing.T) {
 			tested[strings.TrimSpace(line)] = true
 		}
 	}
-	for _, page := range []string{"../README.md", "../docs/start/go.md", "../docs/languages/go.md", "../docs/stores/mounts.md", "../docs/stores/write-a-store.md"} {
+	for _, page := range []string{"README.md", "../docs/start/go.md", "../docs/languages/go.md", "../docs/stores/mounts.md", "../docs/stores/write-a-store.md"} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

@@ -79,42 +79,6 @@ type Error struct {
 	givenUp bool
 }
 
-// HistoryKind is the case of a KindHistory error. Nothing was changed, unless it is HistoryPartly.
-type HistoryKind string
-
-const (
-	// HistoryOff is a memory without the option History.
-	HistoryOff HistoryKind = "off"
-	// HistoryReadOnly is a memory that is read-only.
-	HistoryReadOnly HistoryKind = "read_only"
-	// HistoryNoID is a text that is not an id.
-	HistoryNoID HistoryKind = "no_id"
-	// HistoryPath is a text that is not a path below /memories.
-	HistoryPath HistoryKind = "path"
-	// HistoryUnknown is a version or change that does not exist, or was removed because of a limit.
-	HistoryUnknown HistoryKind = "unknown"
-	// HistoryAmbiguous is a part of an id that several versions or changes have.
-	HistoryAmbiguous HistoryKind = "ambiguous"
-	// HistoryNoContent is a version that is a deletion.
-	HistoryNoContent HistoryKind = "no_content"
-	// HistoryNoFile is a path without a file.
-	HistoryNoFile HistoryKind = "no_file"
-	// HistoryNotText is a file that is not UTF-8, so it has no lines.
-	HistoryNotText HistoryKind = "not_text"
-	// HistoryRedacted is a content that was removed from the history.
-	HistoryRedacted HistoryKind = "redacted"
-	// HistoryDamaged is a content that cannot be computed, because records are damaged or missing.
-	HistoryDamaged HistoryKind = "damaged"
-	// HistoryConflict is a conflict with later changes or with an existing file.
-	HistoryConflict HistoryKind = "conflict"
-	// HistoryTrimmed is a file whose earlier state was removed because of a limit.
-	HistoryTrimmed HistoryKind = "trimmed"
-	// HistoryIsCurrent is a content that a file has now.
-	HistoryIsCurrent HistoryKind = "is_current"
-	// HistoryPartly is a store that failed after some of the files were written.
-	HistoryPartly HistoryKind = "partly"
-)
-
 func (e *Error) Error() string { return "memdir: " + e.Message }
 
 func newReply(made, failed *C.char) Reply {

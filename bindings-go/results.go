@@ -230,6 +230,43 @@ type GrepMatch struct {
 	Text string `json:"text"`
 }
 
+// HistoryKind: The reason why a call about the history failed. Nothing was changed, unless it is Partly.
+type HistoryKind string
+
+const (
+	// HistoryOff: The memory was opened without the option History.
+	HistoryOff HistoryKind = "off"
+	// HistoryReadOnly: The memory is read-only.
+	HistoryReadOnly HistoryKind = "read_only"
+	// HistoryNoID: The text is not an id.
+	HistoryNoID HistoryKind = "no_id"
+	// HistoryPath: The text is not a path below /memories.
+	HistoryPath HistoryKind = "path"
+	// HistoryUnknown: There is no such version or change: it belongs to another memory, or was removed because of a limit.
+	HistoryUnknown HistoryKind = "unknown"
+	// HistoryAmbiguous: Several versions or changes match this part of an id.
+	HistoryAmbiguous HistoryKind = "ambiguous"
+	// HistoryNoContent: The version is the deletion of a file, so it has no content.
+	HistoryNoContent HistoryKind = "no_content"
+	// HistoryNoFile: There is no file at the path.
+	HistoryNoFile HistoryKind = "no_file"
+	// HistoryNotText: The file is not UTF-8, so it has no lines.
+	HistoryNotText HistoryKind = "not_text"
+	// HistoryRedacted: The content was removed from the history.
+	HistoryRedacted HistoryKind = "redacted"
+	// HistoryDamaged: The content cannot be reconstructed, because records of the history are damaged or missing.
+	HistoryDamaged HistoryKind = "damaged"
+	// HistoryConflict: Later changes depend on the undone change, files were changed since, or another entry is in the way.
+	HistoryConflict HistoryKind = "conflict"
+	// HistoryTrimmed: The previous content of the file was removed from the history because of a limit.
+	HistoryTrimmed HistoryKind = "trimmed"
+	// HistoryIsCurrent: A file has this content now. Edit or delete it first.
+	HistoryIsCurrent HistoryKind = "is_current"
+	// HistoryPartly: The store failed after some of the files were written. The written files are recorded as a change of
+	// their own.
+	HistoryPartly HistoryKind = "partly"
+)
+
 // HistoryMatch: A line or a name that is in the history, and not in the files as they are.
 type HistoryMatch struct {
 	// Version: The newest version that has it.

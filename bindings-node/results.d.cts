@@ -270,6 +270,45 @@ export interface GrepMatch {
   text: string;
 }
 
+/**
+ * The reason why a call about the history failed. Nothing was changed, unless it is `partly`.
+ * - `off`: The memory was opened without the option `history`.
+ * - `read_only`: The memory is read-only.
+ * - `no_id`: The text is not an id.
+ * - `path`: The text is not a path below `/memories`.
+ * - `unknown`: There is no such version or change: it belongs to another memory, or was removed
+ *   because of a limit.
+ * - `ambiguous`: Several versions or changes match this part of an id.
+ * - `no_content`: The version is the deletion of a file, so it has no content.
+ * - `no_file`: There is no file at the path.
+ * - `not_text`: The file is not UTF-8, so it has no lines.
+ * - `redacted`: The content was removed from the history.
+ * - `damaged`: The content cannot be reconstructed, because records of the history are damaged or
+ *   missing.
+ * - `conflict`: Later changes depend on the undone change, files were changed since, or another
+ *   entry is in the way.
+ * - `trimmed`: The previous content of the file was removed from the history because of a limit.
+ * - `is_current`: A file has this content now. Edit or delete it first.
+ * - `partly`: The store failed after some of the files were written. The written files are recorded
+ *   as a change of their own.
+ */
+export type HistoryErrorKind =
+  | 'off'
+  | 'read_only'
+  | 'no_id'
+  | 'path'
+  | 'unknown'
+  | 'ambiguous'
+  | 'no_content'
+  | 'no_file'
+  | 'not_text'
+  | 'redacted'
+  | 'damaged'
+  | 'conflict'
+  | 'trimmed'
+  | 'is_current'
+  | 'partly';
+
 /** A line or a name that is in the history, and not in the files as they are. */
 export interface HistoryMatch {
   /** The newest version that has it. */

@@ -1,7 +1,7 @@
 // Starts the server in a bundle for Claude Desktop; `release/mcpb` copies this file into it as server/index.cjs.
 //
-// The server reads the process's own standard input. An app that runs Node within itself may hand over its streams as
-// objects of JavaScript only, so the server is a process of its own, and what comes and goes is passed on.
+// The server reads its own standard input. An app with an embedded Node may pass its streams only as JavaScript
+// objects. So the server is a separate process, and this program passes its input and output on.
 'use strict';
 
 const { spawn } = require('node:child_process');
@@ -15,7 +15,7 @@ const server = spawn(process.execPath, [program, 'mcp', ...process.argv.slice(2)
 });
 process.stdin.pipe(server.stdin);
 server.stdout.pipe(process.stdout);
-// The server has ended; its exit says why.
+// The server has ended; its exit status has the reason.
 server.stdin.on('error', () => {});
 server.on('error', (error) => {
   console.error(`memdir: the server did not start: ${error.message}`);

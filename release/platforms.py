@@ -1,4 +1,4 @@
-"""What is built for which platform, and what came of it: shared by the programs in this directory."""
+"""The platforms, their packages and the results: shared by the programs in this directory."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PLATFORMS = json.loads((ROOT / "release/platforms.json").read_text("utf-8"))
-# Where `packages` leaves what it builds, and where `assemble` lays what is published.
+# The output of `packages`, and the published files that `assemble` collects.
 PACKAGES = ROOT / "target/packages"
 FILES = ROOT / "target/release-files"
 RELEASE = ROOT / ".cache/release"
@@ -20,20 +20,20 @@ RESULTS = ROOT / "release/results.json"
 
 
 def scripts_of(environment, system=os.name):
-    """Where a virtual environment has its programs."""
+    """The directory of programs in a virtual environment."""
     scheme = "nt" if system == "nt" else "posix_prefix"
     return Path(sysconfig.get_path("scripts", scheme, {"base": str(environment)}))
 
 
 def search_path(system=os.name):
     """The PATH, with our tools before all others."""
-    # On Windows they are in two places: `cargo install` knows only `bin`.
+    # On Windows they are in two directories: `cargo install` uses only `bin`.
     ours = dict.fromkeys([scripts_of(RELEASE, system), RELEASE / "bin"])
     return os.pathsep.join([*map(str, ours), os.environ["PATH"]])
 
 
 def tool(name):
-    """The path of a program, with the ending that programs have on this system."""
+    """The path of a program, with the extension of programs on this system."""
     found = shutil.which(name, path=search_path())
     if not found:
         raise SystemExit(f"release: {name} was not found; `make packages` installs the tools")
@@ -41,8 +41,8 @@ def tool(name):
 
 
 def script(path):
-    """How a script for bash is started. Windows does not start one by itself."""
-    # Git's bash, which runs make's recipes, comes in the PATH before the one that Windows has for its Linux.
+    """The command that starts a bash script. Windows cannot start one directly."""
+    # The bash of Git, which runs make's recipes, comes in the PATH before the one of Windows' subsystem for Linux.
     return [tool("bash"), path.as_posix()]
 
 
@@ -66,7 +66,7 @@ def this_machine():
 
 
 def note(platform, what, result):
-    """Notes that something was done today; the table in docs/reference/platforms.md is made from that."""
+    """Records that something was done today, for the table in docs/reference/platforms.md."""
     results = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
     results.setdefault(platform, {})[what] = {"on": date.today().isoformat()} | result
     ordered = {name: results[name] for name in PLATFORMS if name in results}

@@ -1,4 +1,4 @@
-"""The programs of this directory where they meet the system: above all on Windows, which has not run them yet."""
+"""Tests of how the programs of this directory use the system, above all Windows, where they have not run yet."""
 
 import importlib.machinery
 import importlib.util
@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def program(name):
-    """A program of this directory as a module. It has no ending, and is not run."""
+    """A program of this directory as a module. It has no extension, and is not run."""
     loader = importlib.machinery.SourceFileLoader(name, str(HERE / name))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
     loader.exec_module(module)
@@ -28,7 +28,7 @@ packages = program("packages")
 
 @pytest.fixture
 def release(tmp_path, monkeypatch):
-    """An empty directory for tools, and no other place where they are looked for."""
+    """An empty directory as the only place of tools."""
     monkeypatch.setattr(platforms, "RELEASE", tmp_path)
     monkeypatch.setenv("PATH", "elsewhere")
     return tmp_path
@@ -121,7 +121,7 @@ def test_package_without_paths_of_this_machine_passes(tmp_path):
 
 @pytest.fixture
 def compiler(tmp_path, monkeypatch):
-    """A compiler whose standard libraries would be in an empty directory. What else is started is noted, and fails."""
+    """A compiler whose standard libraries would be in an empty directory. All other commands are recorded, and fail."""
     orders = []
 
     def run(order, **_):

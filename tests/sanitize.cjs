@@ -1,4 +1,4 @@
-// Loads the native half that was built with a sanitizer in the place of the one in the packages: see tests/sanitize.
+// Loads the native library that was built with a sanitizer instead of the one in the packages: see tests/sanitize.
 'use strict';
 
 const { basename } = require('node:path');

@@ -3,11 +3,11 @@
 use std::error::Error as StdError;
 
 use memdir::copy::CopyError;
-use memdir::history::{Conflict, HistoryError};
+use memdir::history::{Conflict, HistoryError, HistoryErrorKind};
 use memdir::{ConfigError, Error, ErrorKind, StoreError};
 use serde_json::json;
 
-use crate::own_error::{GivenUp, OwnError};
+use crate::own_error::OwnError;
 
 /// The reason why a function failed.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Failure {
 /// The case of an error of the history, and the later changes.
 #[derive(Debug)]
 struct HistoryFailure {
-    kind: &'static str,
+    kind: Option<HistoryErrorKind>,
     conflicts: Vec<Conflict>,
 }
 
@@ -95,7 +95,8 @@ impl Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let reply_kind = Some(error.kind());
-        let (own, given_up) = of_own_store(&error);
+        let own = own_number(&error);
+        let given_up = matches!(&error, Error::Store(error) if error.is_unanswered());
         let (kind, option) = match &error {
             Error::Refused(_) => ("refused", None),
             Error::Config(error) => ("config", ConfigError::option(error).map(str::to_owned)),
@@ -113,20 +114,16 @@ impl From<Error> for Failure {
     }
 }
 
-/// Finds an error of a store of the application: its number, and whether the call stopped waiting for its
-/// answer.
-fn of_own_store(error: &(dyn StdError + 'static)) -> (Option<u64>, bool) {
+/// Finds the number by which a store of the application knows an error.
+fn own_number(error: &(dyn StdError + 'static)) -> Option<u64> {
     let mut next = Some(error);
     while let Some(error) = next {
         if let Some(own) = error.downcast_ref::<OwnError>() {
-            return (own.number, false);
-        }
-        if error.is::<GivenUp>() {
-            return (None, true);
+            return own.number;
         }
         next = error.source();
     }
-    (None, false)
+    None
 }
 
 impl From<CopyError> for Failure {

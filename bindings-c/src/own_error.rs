@@ -17,15 +17,3 @@ impl fmt::Display for OwnError {
 }
 
 impl std::error::Error for OwnError {}
-
-/// The cause of a failure: the call was cancelled before the store answered.
-#[derive(Debug)]
-pub(crate) struct GivenUp;
-
-impl fmt::Display for GivenUp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the call was cancelled before the store had answered")
-    }
-}
-
-impl std::error::Error for GivenUp {}

@@ -10,13 +10,14 @@ use memdir::store::{
 };
 use memdir::text::{parse_rfc3339, rfc3339};
 use memdir::{Cancellation, MemoryPath, OnExisting, Store, StoreError};
+use memdir_bindings_shared::own_store::asked;
 use memdir_store::path::is_hidden;
 use memdir_store::{clear_each, methods_by_mutate, reads_in_context};
 use serde_json::{Value, json};
 
 use crate::host::Host;
 use crate::own_error::OwnError;
-use crate::request::{Answer, Waiting, asked};
+use crate::request::{Answer, Waiting};
 
 /// A store or factory of the application that answers requests. Dropping it tells the application that it can release
 /// it.
@@ -43,7 +44,7 @@ impl Asked {
         let waiting = Waiting::begin(operation, cancellation, swap)?;
         fields["operation"] = json!(operation);
         fields["path"] = json!(path.as_str());
-        fields["call"] = json!(waiting.call());
+        fields["call"] = json!(waiting.call);
         fields["to_the_end"] = json!(!cancellation.is_possible());
         // JSON contains no NUL byte.
         let fields = CString::new(fields.to_string()).unwrap_or_default();

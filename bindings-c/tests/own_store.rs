@@ -30,6 +30,10 @@ struct OneStore {
     wrong: BTreeMap<String, Value>,
     /// Operations that are never answered. Each request is reported here.
     silent: BTreeMap<String, Sender<u64>>,
+    /// Called once during an operation, before it is answered.
+    within: BTreeMap<String, Box<dyn FnOnce() + Send>>,
+    /// The numbers of the calls that the requests were made for.
+    calls: Vec<Value>,
     /// True if another thread answers.
     late: bool,
 }
@@ -80,8 +84,13 @@ fn serve_now(number: u64, request: u64, asked: &Value, content: &[u8]) {
         return answer(request, &json!(new_store(|_| {})), b"");
     }
     let operation = asked["operation"].as_str().unwrap();
+    let within = stores().get_mut(&number).and_then(|store| store.within.remove(operation));
+    if let Some(within) = within {
+        within();
+    }
     let mut stores = stores();
     let store = stores.get_mut(&number).unwrap();
+    store.calls.push(asked["call"].clone());
     if let Some(silent) = store.silent.get(operation) {
         return silent.send(request).unwrap();
     }
@@ -328,6 +337,128 @@ fn a_cancelled_call_does_not_wait_for_a_store() {
         }
         assert!(memdir_close(number) && memdir_close(memory));
     }
+}
+
+/// An edit of the one memory, in which its store views the other one, whose store does not answer. `then` gets the numbers of both calls
+/// and the request. Returns the replies of both calls.
+fn view_within_an_edit(then: impl FnOnce(u64, u64, u64)) -> [(Value, Option<Value>); 2] {
+    let (told, asked) = channel();
+    let (store, other) = (new_store(|_| {}), new_store(|_| {}));
+    let memories = [open_own(store), open_own(other)];
+    for memory in memories {
+        execute(memory, CREATE);
+    }
+    let [outer, inner] = memories.map(|memory| memdir_cancellable(memory));
+    let (tell, heard) = channel();
+    {
+        let mut stores = stores();
+        stores.get_mut(&other).unwrap().silent.insert("read".to_owned(), told);
+        let store = stores.get_mut(&store).unwrap();
+        store.calls.clear();
+        let within = Box::new(move || tell.send(execute(inner, VIEW)).unwrap());
+        store.within.insert("read".to_owned(), within);
+    }
+    let called = thread::spawn(move || execute(outer, INSERT));
+    then(outer, inner, asked.recv().unwrap());
+    let reply = called.join().unwrap();
+    let calls = std::mem::take(&mut stores().get_mut(&store).unwrap().calls);
+    // After the call within, the thread works for the other one again.
+    let requests = if reply.1.is_none() { 2 } else { 1 };
+    assert_eq!(calls, vec![json!(outer); requests]);
+    for number in memories.into_iter().chain([outer, inner]) {
+        assert!(memdir_close(number));
+    }
+    [reply, heard.recv().unwrap()]
+}
+
+#[test]
+fn a_call_within_a_store_is_not_cancelled_with_the_call_that_the_store_works_for() {
+    let [(reply, error), (inner, inner_error)] = view_within_an_edit(|outer, _, request| {
+        assert!(memdir_cancel(outer));
+        // SAFETY: the bytes live until the call has ended.
+        assert!(unsafe { memdir_answer(request, null(), b"two\n".as_ptr(), 4) });
+    });
+    assert_eq!((&inner["is_error"], inner_error), (&json!(false), None), "{inner}");
+    assert!(inner["content"].as_str().unwrap().contains("two"), "{inner}");
+    assert_eq!((&reply["is_error"], &error.unwrap()["kind"]), (&json!(true), &json!("cancelled")));
+}
+
+#[test]
+fn a_call_within_a_store_is_cancelled_by_its_own_number() {
+    let [(reply, error), (inner, inner_error)] = view_within_an_edit(|_, inner, _| {
+        assert!(memdir_cancel(inner));
+    });
+    assert_eq!(
+        (&inner["is_error"], &inner_error.unwrap()["kind"]),
+        (&json!(true), &json!("cancelled"))
+    );
+    assert_eq!((&reply["is_error"], error), (&json!(false), None), "{reply}");
+}
+
+#[test]
+fn what_a_store_answers_before_anything_waits_counts_though_the_call_is_cancelled() {
+    let store = new_store(|_| {});
+    let memory = open_own(store);
+    let number = memdir_cancellable(memory);
+    let cancel = Box::new(move || assert!(memdir_cancel(number)));
+    stores().get_mut(&store).unwrap().within.insert("write".to_owned(), cancel);
+    let (reply, error) = execute(number, CREATE);
+    assert_eq!((&reply["is_error"], error), (&json!(false), None), "{reply}");
+    assert!(stores()[&store].nodes.contains_key("/memories/a"));
+    assert!(memdir_close(number) && memdir_close(memory));
+}
+
+#[test]
+fn a_number_of_a_number_is_cancelled_with_it_and_not_the_other_way() {
+    for is_outer in [true, false] {
+        let (told, asked) = channel();
+        let store = new_store(|_| {});
+        let memory = open_own(store);
+        execute(memory, CREATE);
+        let outer = memdir_cancellable(memory);
+        let inner = memdir_cancellable(outer);
+        stores().get_mut(&store).unwrap().silent.insert("read".to_owned(), told);
+        let called = thread::spawn(move || execute(inner, VIEW));
+        asked.recv().unwrap();
+        assert!(memdir_cancel(if is_outer { outer } else { inner }));
+        assert_eq!(called.join().unwrap().1.unwrap()["kind"], "cancelled");
+        stores().get_mut(&store).unwrap().silent.clear();
+        let (reply, error) = execute(outer, VIEW);
+        assert_eq!(error.is_some(), is_outer, "{reply}");
+        for number in [memory, outer, inner] {
+            assert!(memdir_close(number));
+        }
+    }
+}
+
+#[test]
+fn a_call_of_a_hook_is_cancelled_by_its_own_number() {
+    let memory = open("memory:", "{}").unwrap();
+    for is_outer in [true, false] {
+        let [outer, inner] = [memory, memory].map(|memory| memdir_cancellable(memory));
+        let path = if is_outer { "/memories/a" } else { "/memories/b" };
+        let create =
+            |path: &str| json!({ "command": "create", "path": path, "file_text": "" }).to_string();
+        let input = CString::new(create(path)).unwrap();
+        let mut pending = 0;
+        // SAFETY: the text lives until both calls have ended.
+        let (reply, error) = unsafe {
+            taken(memdir_begin(outer, input.as_ptr(), &raw mut pending, null_mut())).unwrap();
+            assert!(memdir_cancel(if is_outer { outer } else { inner }));
+            let (_, error) = execute(inner, &create(&format!("{path}-of-the-hook")));
+            assert_eq!(
+                error.map(|error| error["kind"] == "cancelled"),
+                (!is_outer).then_some(true)
+            );
+            let (reply, error) =
+                with_error(|error| memdir_finish(pending, null(), null_mut(), error));
+            (taken(reply).unwrap(), error)
+        };
+        assert_eq!(error.map(|error| error["kind"] == "cancelled"), is_outer.then_some(true));
+        assert_eq!(reply["is_error"], is_outer, "{reply}");
+        assert!(memdir_close(outer) && memdir_close(inner));
+    }
+    assert!(memdir_close(memory));
 }
 
 #[test]

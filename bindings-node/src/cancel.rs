@@ -4,10 +4,10 @@
 //! JavaScript. A cancellation wakes the first and the last one; a wait beneath a store polls [`memdir::Cancellation`].
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memdir::Memory;
+use memdir_bindings_shared::own_store::HostCall;
 use napi::bindgen_prelude::ClassInstance;
 use napi_derive::napi;
 
@@ -21,15 +21,14 @@ impl Cancellation {
     #[napi(constructor)]
     #[must_use]
     pub fn new(number: u32) -> Self {
-        let cancellation = memdir::Cancellation::new();
-        let (waiting, has_written) = (Mutex::default(), AtomicBool::new(false));
-        Self(Arc::new(Caller { number, cancellation, waiting, has_written }))
+        let call = Arc::new(HostCall::new(memdir::Cancellation::new()));
+        Self(Arc::new(Caller { number, call, waiting: Mutex::default() }))
     }
 
     /// Cancels the call.
     #[napi]
     pub fn cancel(&self) {
-        self.0.cancellation.cancel();
+        self.0.call.cancellation().cancel();
         let told = self.0.waiting().take();
         if let Some(told) = told {
             told();
@@ -40,11 +39,10 @@ impl Cancellation {
 /// The caller of a call that can be cancelled.
 pub(crate) struct Caller {
     pub(crate) number: u32,
-    cancellation: memdir::Cancellation,
+    /// The call, for the stores that it asks.
+    pub(crate) call: Arc<HostCall>,
     /// Called when the call is cancelled. It ends the current wait.
     waiting: Mutex<Option<Box<dyn FnOnce() + Send>>>,
-    /// True if a store that is written in JavaScript was asked to change something for this call.
-    has_written: AtomicBool,
 }
 
 thread_local! {
@@ -66,7 +64,7 @@ impl Caller {
 
     /// The cancellation of this caller's call.
     pub(crate) fn cancellation(caller: Option<&Arc<Self>>) -> memdir::Cancellation {
-        caller.map_or(memdir::Cancellation::never(), |caller| caller.cancellation.clone())
+        caller.map_or(memdir::Cancellation::never(), |caller| caller.call.cancellation().clone())
     }
 
     /// Runs the work of a call on one of our threads.
@@ -87,21 +85,11 @@ impl Caller {
         CURRENT.with_borrow(Clone::clone)
     }
 
-    /// Notes that a store is asked to change something.
-    pub(crate) fn writes(&self) {
-        self.has_written.store(true, Ordering::SeqCst);
-    }
-
-    /// True if the call is cancelled, and no store was asked to change anything for it.
-    pub(crate) fn has_gone_before_a_change(&self) -> bool {
-        self.cancellation.is_cancelled() && !self.has_written.load(Ordering::SeqCst)
-    }
-
     /// Calls `told` when the call is cancelled, on the thread that cancels it; immediately if it is already cancelled. Only
     /// one function is registered at a time, until [`forget`](Self::forget).
     pub(crate) fn tell(&self, told: impl FnOnce() + Send + 'static) {
         let mut waiting = self.waiting();
-        if self.cancellation.is_cancelled() {
+        if self.call.cancellation().is_cancelled() {
             drop(waiting);
             told();
         } else {

@@ -1,7 +1,7 @@
 //! The errors that calls throw. A store's errors have the codes of Node's own file system functions.
 
 use memdir::copy::CopyError;
-use memdir::history::HistoryError;
+use memdir::history::{HistoryError, HistoryErrorKind};
 use memdir::{ConfigError, Error as CoreError, MemoryPath, NameCase, StoreError};
 use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, ToNapiValue};
 use napi::{Env, Error, Result};
@@ -110,7 +110,7 @@ pub(crate) fn history_to_js(env: &Env, error: HistoryError) -> Error {
     let conflicts = Shown::of(error.conflicts());
     let reason = error.to_string();
     with_properties(env, "HistoryError", &reason, |thrown| {
-        thrown.set_named_property("kind", error.kind())?;
+        thrown.set_named_property("kind", error.kind().map(HistoryErrorKind::as_str))?;
         thrown.set_named_property("paths", paths)?;
         thrown.set_named_property("conflicts", conflicts)
     })

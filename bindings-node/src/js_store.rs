@@ -4,32 +4,24 @@
 //! JavaScript's thread. The function may answer later, because the store's methods may return promises. Only the calling
 //! thread waits for the answer.
 //!
-//! A promise may never settle, so the wait ends when the call is cancelled. At that point we know whether the method was
-//! called, and whether an update received a new content. If neither happened, nothing was changed; otherwise the result is
-//! unknown. A later answer of the store is ignored.
-//!
-//! Some steps must run whether or not the call is cancelled, because the store was already asked for a change. Ending a
-//! change of several steps midway would leave it half done. Such a step gets [`PATIENCE`] to finish.
+//! A promise may never settle, so a [`Wait`] ends when the call is cancelled. A later answer of the store is ignored.
 
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::SystemTime;
 
 use memdir::store::{
     Context, Edit, Entry, Mutation, Node, Splice, StoreInfo, listed_time, open_whole, walk_files,
 };
 use memdir::{Cancellation, MemoryPath, OnExisting, Store, StoreError};
+use memdir_bindings_shared::own_store::{Progress, Wait};
 use napi::Status;
 use napi::bindgen_prelude::{Function, Unknown};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 
 use crate::cancel::Caller;
-use crate::store_request::{Arguments, Message, Outcome, Progress, StoreRequest, asked};
+use crate::store_request::{Arguments, Message, Outcome, StoreRequest};
 use crate::thread_pool::{Received, receive_until};
-
-/// The time limit for a step of a cancelled call, if ending it at once would leave a change half done.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A function that receives requests. It is *weak*: an existing store does not keep Node alive, but the promise of a
 /// running command does.
@@ -66,16 +58,6 @@ struct InCall<'s> {
     cancellation: Cancellation,
 }
 
-/// A request that waits for its answer.
-struct Waiting<'w> {
-    operation: &'static str,
-    cancellation: &'w Cancellation,
-    caller: Option<Arc<Caller>>,
-    progress: Arc<AtomicU8>,
-    /// True if an update received a new content.
-    is_edited: bool,
-}
-
 impl InCall<'_> {
     /// Calls a method and waits for its result.
     fn ask(
@@ -85,19 +67,20 @@ impl InCall<'_> {
         arguments: Arguments,
         edit: &mut Edit<'_>,
     ) -> Result<Outcome, StoreError> {
-        self.cancellation.check()?;
         let caller = Caller::current();
+        let call = caller.as_ref().map(|caller| Arc::clone(&caller.call));
+        let progress = Arc::new(Progress::sent());
+        let wait = Wait::begin(operation, &self.cancellation, call, Arc::clone(&progress))?;
         // Steps that must run despite a cancellation get no number: otherwise the store would end them.
         let is_heard = self.cancellation.is_possible();
         let (sender, receiver) = mpsc::channel();
         let (thrown, cancelled) = (sender.clone(), sender.clone());
-        let progress = Arc::new(AtomicU8::new(Progress::Sent as u8));
         let request = StoreRequest {
             operation,
             path: path.as_str().to_owned(),
             arguments: Mutex::new(arguments),
             caller: caller.as_ref().filter(|_| is_heard).map(|caller| caller.number),
-            progress: Arc::clone(&progress),
+            progress,
             answer: sender,
         };
         let serve = &self.store.serve;
@@ -112,21 +95,40 @@ impl InCall<'_> {
                 Ok(())
             },
         );
-        let cancellation = &self.cancellation;
-        let of_wait = caller.clone();
-        let waiting =
-            Waiting { operation, cancellation, caller: of_wait, progress, is_edited: false };
         match caller {
             Some(caller) => {
                 caller.tell(move || drop(cancelled.send(Message::Cancelled)));
-                let answered = waiting.wait(&receiver, || serve.aborted(), edit);
+                let answered = self.answer(wait, operation, &receiver, edit);
                 caller.forget();
                 answered
             }
             None => {
                 // Drops this sender, so the wait ends if the request is dropped without an answer.
                 drop(cancelled);
-                waiting.wait(&receiver, || serve.aborted(), edit)
+                self.answer(wait, operation, &receiver, edit)
+            }
+        }
+    }
+
+    fn answer(
+        &self,
+        mut wait: Wait<'_>,
+        operation: &'static str,
+        receiver: &Receiver<Message>,
+        edit: &mut Edit<'_>,
+    ) -> Result<Outcome, StoreError> {
+        loop {
+            match receive_until(receiver, wait.until(), || self.store.serve.aborted()) {
+                Received::Message(Message::Edit(content, answer)) => {
+                    let edit = || edit(&content).map(|splice| splice.apply(&content));
+                    let _ = answer.send(wait.edit(edit)?);
+                }
+                Received::Message(Message::Done(outcome)) => return wait.answered(outcome),
+                Received::Message(Message::Cancelled) => wait.cancelled()?,
+                Received::TimedOut => return Err(wait.give_up()),
+                Received::Gone => {
+                    return Err(StoreError::failed(operation, "the store did not answer"));
+                }
             }
         }
     }
@@ -141,81 +143,6 @@ impl InCall<'_> {
             Outcome::Entries(entries) => Ok(Node::Directory(entries)),
             other => Err(other.unexpected("open", "a Uint8Array or an array of entries")),
         }
-    }
-}
-
-impl Waiting<'_> {
-    fn wait(
-        mut self,
-        receiver: &Receiver<Message>,
-        gone: impl Fn() -> bool,
-        edit: &mut Edit<'_>,
-    ) -> Result<Outcome, StoreError> {
-        let mut until = None;
-        self.note_change();
-        loop {
-            match receive_until(receiver, until, &gone) {
-                Received::Message(Message::Edit(content, answer)) => {
-                    if self.is_over() && !self.is_edited {
-                        return Err(self.give_up());
-                    }
-                    let edited = edit(&content).map(|splice| splice.apply(&content));
-                    self.is_edited |= edited.is_some();
-                    self.note_change();
-                    let _ = answer.send(edited);
-                }
-                Received::Message(Message::Done(Err(error)))
-                    if self.is_over() && matches!(error, StoreError::Failed { .. }) =>
-                {
-                    // The store may have failed because of the cancellation.
-                    return Err(if self.may_have_changed() { error } else { self.give_up() });
-                }
-                Received::Message(Message::Done(outcome)) => return outcome,
-                Received::Message(Message::Cancelled) if self.is_over() => {
-                    return Err(self.give_up());
-                }
-                Received::Message(Message::Cancelled) => until = Some(Instant::now() + PATIENCE),
-                Received::TimedOut => return Err(self.give_up()),
-                Received::Gone => {
-                    return Err(StoreError::failed(self.operation, "the store did not answer"));
-                }
-            }
-        }
-    }
-
-    /// True if the call is cancelled and this step need not be completed.
-    fn is_over(&self) -> bool {
-        self.cancellation.is_cancelled()
-            || self.caller.as_ref().is_some_and(|caller| caller.has_gone_before_a_change())
-    }
-
-    fn note_change(&self) {
-        if self.may_have_changed()
-            && let Some(caller) = &self.caller
-        {
-            caller.writes();
-        }
-    }
-
-    /// True if the store may have changed something, or may still do so, if its method was called.
-    fn may_have_changed(&self) -> bool {
-        match self.operation {
-            "read" | "list" | "open" | "modified" => false,
-            "update" => self.is_edited,
-            _ => true,
-        }
-    }
-
-    /// Ends the wait. The error says whether nothing was changed, or whether that is unknown.
-    fn give_up(&self) -> StoreError {
-        let was = self.progress.swap(Progress::GivenUp as u8, Ordering::SeqCst);
-        let may_have_changed = was != Progress::Sent as u8 && self.may_have_changed();
-        if self.is_over() && !may_have_changed {
-            return StoreError::Cancelled;
-        }
-        let unanswered = "the call was cancelled before the store had answered";
-        let failed = StoreError::failed(asked(self.operation), unanswered);
-        if may_have_changed { failed } else { failed.unchanged() }
     }
 }
 

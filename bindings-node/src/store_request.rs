@@ -1,13 +1,13 @@
 //! [`StoreRequest`]: one call of a store that is written in JavaScript, as the JavaScript side sees it. It sends the
 //! answers to the waiting thread.
 
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use memdir::StoreError;
 use memdir::store::Entry;
+use memdir_bindings_shared::own_store::{Progress, asked};
 use napi::Error;
 use napi::bindgen_prelude::{Either5, Uint8Array, Unknown};
 use napi_derive::napi;
@@ -24,18 +24,6 @@ pub(crate) enum Message {
     Done(Result<Outcome, StoreError>),
     /// The call is cancelled. The store does not send this.
     Cancelled,
-}
-
-/// The state of a request.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Progress {
-    /// JavaScript has not started it.
-    Sent,
-    /// The method was called.
-    Begun,
-    /// Our thread no longer waits for it.
-    GivenUp,
 }
 
 /// The result of a method.
@@ -66,7 +54,7 @@ pub struct StoreRequest {
     pub(crate) path: String,
     pub(crate) arguments: Mutex<Arguments>,
     pub(crate) caller: Option<u32>,
-    pub(crate) progress: Arc<AtomicU8>,
+    pub(crate) progress: Arc<Progress>,
     pub(crate) answer: Sender<Message>,
 }
 
@@ -76,8 +64,7 @@ impl StoreRequest {
     /// once.
     #[napi]
     pub fn begins(&self) -> bool {
-        let (sent, begun) = (Progress::Sent as u8, Progress::Begun as u8);
-        self.progress.compare_exchange(sent, begun, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+        self.progress.begins()
     }
 
     /// The number of the call's `Cancellation`; null if the call cannot be cancelled, or no longer can be.
@@ -138,7 +125,7 @@ impl StoreRequest {
         let sent = self.answer.send(Message::Edit(content.to_vec(), sender));
         match sent.ok().and_then(|()| receiver.recv().ok()) {
             Some(edited) => Ok(edited.map(Uint8Array::from)),
-            None if self.progress.load(Ordering::SeqCst) == Progress::GivenUp as u8 => Ok(None),
+            None if self.progress.is_given_up() => Ok(None),
             None => Err(Error::from_reason("edit was called after the update had ended")),
         }
     }
@@ -199,9 +186,4 @@ impl Outcome {
         };
         StoreError::failed(operation, format!("it returned {came} and not {expected}"))
     }
-}
-
-/// The name of the operation in error messages.
-pub(crate) fn asked(operation: &str) -> String {
-    format!("{operation} of a store written in JavaScript")
 }

@@ -355,6 +355,22 @@ test('a change of several steps that has begun is made as a whole', async () => 
   assert.deepEqual(paths, moved(isError ? 'team/' : ''));
 });
 
+test('a step of a move that a store makes after it was given up loses nothing', async () => {
+  const [beside, team] = [new MapStore(), new Silent()];
+  const memory = new Memory({ '/memories': beside, '/memories/team': team });
+  await memory.create({ path: '/memories/team/a', file_text: 'old' });
+  // The original is to get a hidden name.
+  team.silence('rename', 'last');
+  const move = { command: 'rename', old_path: '/memories/team/a', new_path: path } as const;
+  const reply = await cancelled(team, (call) => memory.execute(move, call));
+  assert.equal(reply.content, UNKNOWN);
+  const read = async (at: string) => memory.read(at).catch(() => null);
+  assert.deepEqual([await read(path), await read(move.old_path)], ['old', 'old']);
+  team.answer();
+  await new Promise(setImmediate);
+  assert.deepEqual([await read(path), await read(move.old_path)], ['old', null]);
+});
+
 test('a process ends by itself when a store never answers', async () => {
   const ran = await runScript(`
     import { Memory } from 'memdir';

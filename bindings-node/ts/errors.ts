@@ -3,7 +3,7 @@
  * errors to them.
  */
 
-import type { Conflict, ErrorKind } from '../results.cjs';
+import type { Conflict, ErrorKind, HistoryErrorKind } from '../results.cjs';
 
 import { StoreError, ofKind } from './store.js';
 import type { StoreErrorCode } from './store.js';
@@ -20,24 +20,6 @@ export class CopyError extends Error {
     this.paths = paths;
   }
 }
-
-/** The cases of a {@link HistoryError}. */
-export type HistoryErrorKind =
-  | 'off'
-  | 'read_only'
-  | 'no_id'
-  | 'path'
-  | 'unknown'
-  | 'ambiguous'
-  | 'no_content'
-  | 'no_file'
-  | 'not_text'
-  | 'redacted'
-  | 'damaged'
-  | 'conflict'
-  | 'trimmed'
-  | 'is_current'
-  | 'partly';
 
 /** A call about the history failed. Nothing was changed, unless the kind is `partly`. */
 export class HistoryError extends Error {

@@ -22,6 +22,7 @@ export type {
   Expired,
   ExpiryProgress,
   GrepMatch,
+  HistoryErrorKind,
   HistoryMatch,
   HistorySize,
   Namespace,
@@ -56,7 +57,6 @@ export { check } from './check.js';
 export { copy } from './copy.js';
 export type { CopyOptions } from './copy.js';
 export { ConfigError, CopyError, HistoryError } from './errors.js';
-export type { HistoryErrorKind } from './errors.js';
 export type {
   Dialect,
   FindSensitiveOptions,

@@ -3,7 +3,7 @@
 
 use std::error::Error as _;
 
-use memdir::history::HistoryError;
+use memdir::history::{HistoryError, HistoryErrorKind};
 use memdir::{
     ConfigError, CopyError, Error, ErrorKind, HookError, MemoryPath, Refused, StoreError,
 };
@@ -112,7 +112,7 @@ pub(crate) fn history_error(py: Python<'_>, error: &HistoryError) -> PyErr {
     let paths: Vec<&str> = error.paths().into_iter().map(MemoryPath::as_str).collect();
     let value = exception.value(py);
     let set = || {
-        value.setattr("kind", error.kind())?;
+        value.setattr("kind", error.kind().map(HistoryErrorKind::as_str))?;
         value.setattr("paths", paths)?;
         value.setattr("conflicts", results::to_python(py, error.conflicts())?)
     };

@@ -235,6 +235,70 @@ def test_calls_that_wait_for_a_thread_when_they_are_cancelled(backend: str) -> N
     anyio.run(run, backend=backend)
 
 
+@on_both
+def test_a_plain_after_is_told_of_a_call_that_no_thread_has_taken(backend: str) -> None:
+    store = Slow()
+    asked: list[object] = []
+
+    async def run() -> None:
+        for before in (None, asked.append):
+            store.gate.clear()
+            log = Log()
+            memory = AsyncMemory(store, before=before, after=log.plainly)
+            async with anyio.create_task_group() as tasks:
+                for number in range(pool_threads.MOST):
+                    tasks.start_soon(memory.write, f"/memories/{number}", "x")
+                await begun(store, pool_threads.MOST)
+                async with anyio.create_task_group() as late:
+                    for _ in range(10):
+                        late.start_soon(memory.create, "/memories/late", "x")
+                    await anyio.sleep(0.01)
+                    late.cancel_scope.cancel()
+                # They did not wait for a thread, and `after` does.
+                assert log.events == []
+                store.gate.set()
+            await memory.aclose()
+            assert log.outcomes == ["cancelled"] * 10
+        assert asked == []
+        assert "/memories/late" not in store.tree
+
+    anyio.run(run, backend=backend)
+
+
+@on_both
+def test_a_plain_after_is_told_once_of_a_call_that_a_task_leaves(backend: str) -> None:
+    """The task is cancelled before the call, while a plain `before` runs, and later."""
+    store = Slow()
+
+    async def run() -> None:
+        for held in ("never", "before", "store"):
+            store.gate.clear()
+            log = Log()
+
+            def before(_: object) -> None:
+                if held == "before":  # noqa: B023 - it ends within this turn
+                    store.write("/memories/asked", b"", overwrite=True)
+
+            memory = AsyncMemory(store, before=before, after=log.plainly)
+            async with anyio.create_task_group() as tasks:
+                if held == "never":
+                    tasks.cancel_scope.cancel()
+                    with pytest.raises(anyio.get_cancelled_exc_class()):
+                        await memory.create("/memories/never", "x")
+                else:
+                    tasks.start_soon(memory.create, f"/memories/{held}", "x")
+                    await begun(store)
+                    tasks.cancel_scope.cancel()
+            store.gate.set()
+            await memory.aclose()
+            made = f"/memories/{held}" in store.tree
+            assert log.outcomes == ["ok" if made else "cancelled"]
+            assert made or held != "store"
+            assert not made or held != "before"
+
+    anyio.run(run, backend=backend)
+
+
 def test_an_abandoned_task() -> None:
     """A coroutine that is closed while its hook waits cannot await anything."""
     given_up: list[BaseException] = []

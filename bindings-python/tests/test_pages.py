@@ -22,6 +22,7 @@ START = cases.PROJECT / "docs" / "start"
 PAGE = cases.PROJECT / "docs" / "stores" / "write-a-store.md"
 SERVERS = cases.PROJECT / "docs" / "guides" / "servers-in-python.md"
 JVM = cases.PROJECT / "docs" / "integrations" / "frameworks-jvm.md"
+PACKAGES = [cases.PROJECT / f"bindings-{name}" / "README.md" for name in ("c", "uniffi")]
 QUOTED = re.compile(r"<!-- from (\S+) -->\n```\w+\n(.*?)\n```", re.DOTALL)
 LINK = re.compile(r"\]\((\.\./[^)#]+)(?:#[^)]*)?\)")
 
@@ -33,7 +34,11 @@ def plain(code: str) -> str:
 
 @pytest.mark.parametrize(
     ("file", "code"),
-    [quoted for page in (PAGE, SERVERS, JVM) for quoted in QUOTED.findall(page.read_text("utf-8"))],
+    [
+        quoted
+        for page in (PAGE, SERVERS, JVM, *PACKAGES)
+        for quoted in QUOTED.findall(page.read_text("utf-8"))
+    ],
 )
 def test_what_is_quoted_stands_there(file: str, code: str) -> None:
     text = plain((cases.PROJECT / file).read_text("utf-8"))
@@ -67,6 +72,7 @@ def test_every_language_is_quoted_and_every_file_is_there() -> None:
     "example",
     [
         ("README.md", "quickstart", "printed"),
+        ("bindings-python/README.md", "quickstart", "printed"),
         ("docs/start/python.md", "quickstart", "printed"),
         ("docs/guides/your-own-code.md", "python", "printed"),
         ("docs/guides/your-own-code.md", "python-watch", "watch-printed"),
@@ -133,21 +139,21 @@ def block(page: Path, mark: str, language: str) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize(
-    ("page", "language"),
-    [
-        ("python", "python"),
-        ("typescript", "ts"),
-        ("kotlin", "kotlin"),
-        ("swift", "swift"),
-        ("go", "go"),
-        ("rust", "rust"),
-    ],
-)
-def test_the_program_of_a_start_page_is_the_one_of_readme(page: str, language: str) -> None:
-    start = START / f"{page}.md"
-    assert block(start, "quickstart", language) == block(README, "quickstart", language)
-    assert block(start, "printed", "text") == block(README, "printed", "text")
+@pytest.mark.parametrize("page", PACKAGES)
+def test_the_page_of_a_package_quotes_an_example(page: Path) -> None:
+    assert len(QUOTED.findall(page.read_text("utf-8"))) == 1
+
+
+@pytest.mark.parametrize(("page", "language"), [("python", "python"), ("typescript", "ts")])
+def test_the_program_of_readme_is_the_one_of_the_start_page(page: str, language: str) -> None:
+    assert block(README, "quickstart", language) == block(
+        START / f"{page}.md", "quickstart", language
+    )
+
+
+@pytest.mark.parametrize("page", ["python", "typescript", "kotlin", "swift", "go", "rust"])
+def test_a_start_page_prints_what_readme_prints(page: str) -> None:
+    assert block(START / f"{page}.md", "printed", "text") == block(README, "printed", "text")
 
 
 def test_the_session_of_the_command_line_prints_what_the_page_says(tmp_path: Path) -> None:

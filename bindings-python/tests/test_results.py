@@ -255,6 +255,19 @@ def test_the_schema_of_a_reply_has_a_title_and_says_what_is_always_there() -> No
     assert given["required"] == ["content", "is_error", "kind"]
 
 
+def test_without_a_declared_type_fastapi_takes_a_reply_for_a_pair() -> None:
+    reply = Memory("memory:").execute({"command": "view", "path": "/memories/b.md"})
+    pair = [reply.content, True]
+    assert jsonable_encoder(reply) == pair
+    assert jsonable_encoder({"replies": [reply]}) == {"replies": [pair]}
+    app = FastAPI()
+    app.get("/pair")(lambda: reply)
+    assert TestClient(app).get("/pair").json() == pair
+    as_object = TypeAdapter(Reply).dump_python(reply)
+    assert as_object == {"content": reply.content, "is_error": True, "kind": "not_found"}
+    assert jsonable_encoder(as_object) == as_object
+
+
 def test_type_checkers_know_the_fields() -> None:
     memory = Memory("memory:", history=True)
     memory.write("/memories/a.md", "green\n")

@@ -8,6 +8,7 @@ pub mod check;
 pub mod history;
 pub mod input;
 pub mod operations;
+pub mod own_store;
 pub mod plain;
 pub mod thread_pool;
 

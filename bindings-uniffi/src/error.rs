@@ -5,7 +5,7 @@ use memdir::{ConfigError, NameCase, StoreError};
 
 use crate::reply::{Reply, sentence};
 use crate::results::Conflict;
-use crate::results::ErrorKind;
+use crate::results::{ErrorKind, HistoryErrorKind};
 
 /// The reason why a call failed.
 #[derive(uniffi::Error, thiserror::Error, Debug)]
@@ -68,42 +68,6 @@ pub enum MemdirError {
     },
 }
 
-/// The reason why a call about the history failed.
-#[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HistoryErrorKind {
-    /// The memory was opened without the option `history`.
-    Off,
-    /// The memory is read-only.
-    ReadOnly,
-    /// The text is not an id.
-    NoId,
-    /// The text is not a path below `/memories`.
-    Path,
-    /// There is no such version or change: it belongs to another memory, or was removed because of a limit.
-    Unknown,
-    /// Several versions or changes match this part of an id.
-    Ambiguous,
-    /// The version is the deletion of a file, so it has no content.
-    NoContent,
-    /// There is no file at the path.
-    NoFile,
-    /// The file is not UTF-8, so it has no lines.
-    NotText,
-    /// The content was removed from the history.
-    Redacted,
-    /// The content cannot be reconstructed, because records of the history are damaged or missing.
-    Damaged,
-    /// Later changes depend on the undone change, files were changed since, or another entry is in the way.
-    Conflict,
-    /// The previous content of the file was removed from the history because of its age.
-    Trimmed,
-    /// A file has this content now. Edit or delete it first.
-    IsCurrent,
-    /// The store failed after some of the files were written. The written files are recorded as a change of
-    /// their own.
-    Partly,
-}
-
 impl From<ConfigError> for MemdirError {
     fn from(error: ConfigError) -> Self {
         let option = error.option_in_case(NameCase::Camel);
@@ -135,29 +99,13 @@ impl From<StoreError> for MemdirError {
 
 impl From<HistoryError> for MemdirError {
     fn from(error: HistoryError) -> Self {
+        if let HistoryError::Store(error) = error {
+            return error.into();
+        }
         let reason = error.to_string();
+        let kind = error.kind().map_or(HistoryErrorKind::Damaged, HistoryErrorKind::from);
         let paths = error.paths().iter().map(ToString::to_string).collect();
         let conflicts = error.conflicts().iter().cloned().map(Conflict::from).collect();
-        let kind = match error {
-            HistoryError::Store(error) => return error.into(),
-            HistoryError::Off => HistoryErrorKind::Off,
-            HistoryError::ReadOnly => HistoryErrorKind::ReadOnly,
-            HistoryError::NoId(_) => HistoryErrorKind::NoId,
-            HistoryError::Path(_) => HistoryErrorKind::Path,
-            HistoryError::Unknown(_) => HistoryErrorKind::Unknown,
-            HistoryError::Ambiguous { .. } => HistoryErrorKind::Ambiguous,
-            HistoryError::NoContent(_) => HistoryErrorKind::NoContent,
-            HistoryError::NoFile { .. } => HistoryErrorKind::NoFile,
-            HistoryError::NotText { .. } => HistoryErrorKind::NotText,
-            HistoryError::Redacted(_) => HistoryErrorKind::Redacted,
-            HistoryError::Conflict { .. } => HistoryErrorKind::Conflict,
-            HistoryError::Trimmed { .. } => HistoryErrorKind::Trimmed,
-            HistoryError::IsCurrent { .. } | HistoryError::AreCurrent { .. } => {
-                HistoryErrorKind::IsCurrent
-            }
-            HistoryError::Partly { .. } => HistoryErrorKind::Partly,
-            _ => HistoryErrorKind::Damaged,
-        };
         Self::History { reason, kind, paths, conflicts }
     }
 }

@@ -40,7 +40,7 @@ pub use changes::{ChangeListener, Subscription};
 pub use check::check;
 pub use contract::{StoreFactory, check_contract};
 pub use copy::{CopyWatch, copy};
-pub use error::{HistoryErrorKind, MemdirError, cancelled_reply, closed_reply, no_thread_reply};
+pub use error::{MemdirError, cancelled_reply, closed_reply, no_thread_reply};
 pub use expiry::ExpiryWatch;
 pub use files::Dialect;
 pub use hooks::{Command, HookCall, HookDecision, HookError, MemoryHooks};

@@ -486,6 +486,63 @@ impl From<memdir::GrepMatch> for GrepMatch {
     }
 }
 
+/// The reason why a call about the history failed. Nothing was changed, unless it is `partly`.
+#[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HistoryErrorKind {
+    /// The memory was opened without the option `history`.
+    Off,
+    /// The memory is read-only.
+    ReadOnly,
+    /// The text is not an id.
+    NoId,
+    /// The text is not a path below `/memories`.
+    Path,
+    /// There is no such version or change: it belongs to another memory, or was removed because of a limit.
+    Unknown,
+    /// Several versions or changes match this part of an id.
+    Ambiguous,
+    /// The version is the deletion of a file, so it has no content.
+    NoContent,
+    /// There is no file at the path.
+    NoFile,
+    /// The file is not UTF-8, so it has no lines.
+    NotText,
+    /// The content was removed from the history.
+    Redacted,
+    /// The content cannot be reconstructed, because records of the history are damaged or missing.
+    Damaged,
+    /// Later changes depend on the undone change, files were changed since, or another entry is in the way.
+    Conflict,
+    /// The previous content of the file was removed from the history because of a limit.
+    Trimmed,
+    /// A file has this content now. Edit or delete it first.
+    IsCurrent,
+    /// The store failed after some of the files were written. The written files are recorded as a change of their own.
+    Partly,
+}
+
+impl From<memdir::history::HistoryErrorKind> for HistoryErrorKind {
+    fn from(value: memdir::history::HistoryErrorKind) -> Self {
+        match value {
+            memdir::history::HistoryErrorKind::Off => Self::Off,
+            memdir::history::HistoryErrorKind::ReadOnly => Self::ReadOnly,
+            memdir::history::HistoryErrorKind::NoId => Self::NoId,
+            memdir::history::HistoryErrorKind::Path => Self::Path,
+            memdir::history::HistoryErrorKind::Unknown => Self::Unknown,
+            memdir::history::HistoryErrorKind::Ambiguous => Self::Ambiguous,
+            memdir::history::HistoryErrorKind::NoContent => Self::NoContent,
+            memdir::history::HistoryErrorKind::NoFile => Self::NoFile,
+            memdir::history::HistoryErrorKind::NotText => Self::NotText,
+            memdir::history::HistoryErrorKind::Redacted => Self::Redacted,
+            memdir::history::HistoryErrorKind::Damaged => Self::Damaged,
+            memdir::history::HistoryErrorKind::Conflict => Self::Conflict,
+            memdir::history::HistoryErrorKind::Trimmed => Self::Trimmed,
+            memdir::history::HistoryErrorKind::IsCurrent => Self::IsCurrent,
+            _ => Self::Partly,
+        }
+    }
+}
+
 /// A line or a name that is in the history, and not in the files as they are.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct HistoryMatch {

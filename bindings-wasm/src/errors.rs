@@ -46,7 +46,8 @@ impl Failure {
             Self::History(HistoryError::Store(error)) => of_store(&error, &error.to_string()),
             Self::History(error) => {
                 let paths: Vec<&str> = error.paths().into_iter().map(MemoryPath::as_str).collect();
-                let mut failed = named("HistoryError", &error.to_string(), "kind", error.kind());
+                let mut failed =
+                    named("HistoryError", &error.to_string(), "kind", json!(error.kind()));
                 failed["paths"] = json!(paths);
                 failed["conflicts"] = shown(error.conflicts());
                 failed

@@ -1,7 +1,7 @@
-//! What the commands cost on the local directory, against the bare system calls they need.
+//! The cost of the commands on the local directory, compared with the system calls that they need.
 //!
-//! `cargo bench -p memdir`; the numbers are medians of one run on one machine, so look at the ratio.
-//! The directory is on tmpfs where there is one, as a disk's flushes would hide everything else.
+//! `cargo bench -p memdir`. The numbers are medians of one run on one machine, so look at the ratio.
+//! The directory is on tmpfs if there is one, because the flushes of a disk would hide everything else.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -75,7 +75,7 @@ fn main() {
     );
 }
 
-/// The same commands on an encrypted directory beside the plain one.
+/// The same commands on an encrypted directory next to the plain one.
 fn encrypted(plain: &Memory, place: &Path) {
     let mut options = MemoryOptions::default();
     options.encryption_key = Some(EncryptionKey::from_bytes([1; 32]));
@@ -102,7 +102,7 @@ fn encrypted(plain: &Memory, place: &Path) {
     println!();
 }
 
-/// Runs both in turn, so that whatever else the machine does hits both.
+/// Alternates between both, so other load on the machine affects both.
 fn compare(what: &str, mut ours: impl FnMut(), mut bare: impl FnMut()) {
     let (mut our_times, mut bare_times) = (Vec::new(), Vec::new());
     let begun = Instant::now();

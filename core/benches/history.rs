@@ -1,8 +1,8 @@
-//! What a history costs: each command with it against the same command without, and what reading it costs against
-//! reading the file itself.
+//! The cost of a history: each command with a history compared with the same command without one, and reading the
+//! history compared with reading the file itself.
 //!
-//! `cargo bench -p memdir --bench history`; look at the ratios. Each is the median of many, of which each compares two
-//! runs that were made one right after the other.
+//! `cargo bench -p memdir --bench history`. Look at the ratios. Each is the median of many ratios between two
+//! consecutive runs.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -73,7 +73,7 @@ fn open(address: &str, durability: Durability, history: bool) -> Memory {
     let mut options = MemoryOptions::default();
     options.history = history;
     options.durability = durability;
-    // A store of each kind for itself.
+    // A separate store of each kind.
     let address = match address {
         "memory:" => address.to_owned(),
         address => format!("{address}{}", u8::from(history)),
@@ -114,7 +114,7 @@ fn compare(what: &str, memories: &[Memory; 2], runs: usize, run: impl Fn(&Memory
     };
     let (mut ratios, mut times) = (Vec::new(), [Vec::new(), Vec::new()]);
     for number in 0..runs {
-        // In turns, so neither is always the second.
+        // Alternates, so neither is always the second one.
         let first = number / 2 % 2;
         let mut both = [Duration::ZERO; 2];
         for which in [first, 1 - first] {
@@ -138,7 +138,7 @@ fn compare(what: &str, memories: &[Memory; 2], runs: usize, run: impl Fn(&Memory
     );
 }
 
-/// How many milliseconds it takes a process that knows nothing yet.
+/// The time in milliseconds for a process without a cache.
 fn timed(address: &str, work: &dyn Fn(&Memory)) -> f64 {
     let mut times: Vec<f64> = (0..15)
         .map(|_| {
@@ -152,7 +152,7 @@ fn timed(address: &str, work: &dyn Fn(&Memory)) -> f64 {
     times[times.len() / 2]
 }
 
-/// 1,000 versions of a file of 1,000 lines, the first of which brought most of them.
+/// 1,000 versions of a file of 1,000 lines. The first version brought most of the lines.
 fn blame(what: &str, address: &str) {
     let memory = open(address, Durability::Relaxed, true);
     let line = |number: usize| format!("- {number}: Anna and Ben meet at 10:30 in room 4.12\n");
@@ -180,7 +180,7 @@ fn blame(what: &str, address: &str) {
     );
 }
 
-/// What questions cost when the history grows with its file: a third of the edits changes the line that was added before.
+/// The cost of queries when the history grows with its file: a third of the edits change the line that was added before.
 fn growing(what: &str, address: &dyn Fn(usize) -> String) {
     println!("\n{what}");
     let mut before: Option<[f64; 3]> = None;

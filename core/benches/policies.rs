@@ -1,10 +1,9 @@
-//! What the policies cost: those that are off, against the same command with no policies in its way;
-//! and each that is on, against the plain command.
+//! The cost of the policies: disabled policies, compared with the same command without any policy
+//! code; and each enabled policy, compared with the plain command.
 //!
-//! `cargo bench -p memdir --bench policies`; look at the ratios. Each is the median of many, of which
-//! each compares two runs that were made one right after the other. The bare command is written here, on
-//! the store and on the functions over text that the handlers use: it is all that an edit or a view has to
-//! do, and asks for no option.
+//! `cargo bench -p memdir --bench policies`. Look at the ratios. Each is the median of many ratios between
+//! two consecutive runs. The bare command is written here, with the store and the text functions that the
+//! handlers use. It does only the work of an edit or a view, and checks no option.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -24,7 +23,7 @@ use memdir::{
     Command, Memory, MemoryHooks, MemoryOptions, MemoryPath, OnExisting, Store, open_store,
 };
 
-/// Hooks that let everything through.
+/// Hooks that allow everything.
 struct Silent;
 
 impl MemoryHooks for Silent {}
@@ -67,15 +66,15 @@ fn main() {
     }
 }
 
-/// A command on a file; `flip` alternates, so that an edit can undo the last one.
+/// A command on a file. `flip` alternates, so an edit can undo the previous one.
 type Run = fn(&Memory, &str, bool);
-/// What is compared: its name, and one run of it.
+/// A contender: its name, and one run of it.
 type Contender<'c> = (&'c str, Box<dyn FnMut(bool) + 'c>);
 type Bare<'b> = &'b dyn Fn(&dyn Store, &str, bool);
 
 fn compare(what: &str, store: &Arc<dyn Store>, text: &str, run: Run, bare: Bare<'_>) {
     let mut contenders: Vec<Contender<'_>> = Vec::new();
-    // Each has a file of its own: the guard would notice the others' edits.
+    // Each has its own file, because the guard would notice the others' edits.
     let file = |name: &str| {
         let path = format!("/memories/{name}.md");
         let content = format!("unique\n{text}");
@@ -121,17 +120,17 @@ fn compare(what: &str, store: &Arc<dyn Store>, text: &str, run: Run, bare: Bare<
     }
 }
 
-/// The time that each took for one run, round by round: whatever else the machine does hits all.
+/// The time that each took for one run, by round. Other load on the machine affects all of them.
 fn measure(contenders: &mut [Contender<'_>]) -> Vec<Vec<Duration>> {
-    /// Runs that are timed together: the clock takes as long as a short one. Even, as edits undo
-    /// each other.
+    /// The number of runs that are timed together, because reading the clock takes as long as a
+    /// short run. Even, because edits undo each other.
     const BATCH: u32 = 16;
     let mut times = vec![Vec::new(); contenders.len()];
     let begun = Instant::now();
     let mut round = 0;
     while begun.elapsed() < Duration::from_secs(6) {
         for turn in 0..contenders.len() {
-            // Every one comes after every other one.
+            // Over the rounds, each one comes after every other one.
             let which = (turn + round) % contenders.len();
             let begun = Instant::now();
             for number in 0..BATCH {

@@ -1,8 +1,8 @@
-//! What a view costs on PostgreSQL when the database holds the memories of 10,000 tenants, against
-//! one that holds a single one.
+//! The cost of a view on PostgreSQL when the database holds the memories of 10,000 tenants,
+//! compared with a database with a single one.
 //!
-//! `cargo bench -p memdir --bench postgres`; the numbers are medians of one run on one machine, so
-//! look at the ratio. Both databases are on one server, and are asked in turn.
+//! `cargo bench -p memdir --bench postgres`. The numbers are medians of one run on one machine, so
+//! look at the ratio. Both databases are on one server, and are queried alternately.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -28,7 +28,8 @@ mod on_a_server {
     const ROUNDS: usize = 3_000;
 
     pub(super) fn run() {
-        // A server has memory for what is in use; the tests' servers have less than this needs.
+        // A server should have memory for its working set; the tests' servers have less than this
+        // benchmark needs.
         let Some(server) = Server::start("shared_buffers = 384MB") else { return };
         let server = &server;
         let (one, many) = (server.database("one"), server.database("many"));
@@ -38,7 +39,7 @@ mod on_a_server {
         for file in 0..FILES {
             alone[0].create(&path(file), &content).unwrap();
         }
-        // The tables are made by a store, and filled as stores would have filled them.
+        // A store creates the tables, which are then filled as stores would have filled them.
         drop(memory(&many, 1));
         fill(server, &content);
         println!(
@@ -46,7 +47,7 @@ mod on_a_server {
             server.sql("many", "SELECT pg_size_pretty(pg_total_relation_size('memdir.node'))")
         );
         let begun = Instant::now();
-        // As many as there may be; they share the connections.
+        // The largest number of stores; they share the connections.
         let tenants: Vec<Memory> = (1..=TENANTS).map(|tenant| memory(&many, tenant)).collect();
         let connections = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'memdir'";
         println!(
@@ -93,11 +94,11 @@ mod on_a_server {
         }
     }
 
-    /// Asks both in turn, so that whatever else the machine does hits both.
+    /// Alternates between both, so other load on the machine affects both.
     fn compare(what: &str, many: &[Memory], one: &[Memory], work: impl Fn(&Memory, usize)) {
         let (mut in_many, mut in_one) = (Vec::new(), Vec::new());
         for round in 0..ROUNDS {
-            // Far from the last one, so that nothing of it is at hand.
+            // Far from the last one, so nothing of it is cached.
             let tenant = &many[round * 7919 % many.len()];
             in_many.push(time(|| work(tenant, round)));
             in_one.push(time(|| work(&one[0], round)));

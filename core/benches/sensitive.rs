@@ -1,6 +1,7 @@
-//! What the option `sensitive_text` costs, against the same edit without it.
+//! The cost of the option `sensitive_text`, compared with the same edit without it.
 //!
-//! `cargo bench -p memdir --bench sensitive`; look at the ratios. The rules themselves: `cargo bench -p memdir-sensitive-text`.
+//! `cargo bench -p memdir --bench sensitive`. Look at the ratios. For the rules themselves:
+//! `cargo bench -p memdir-sensitive-text`.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -19,12 +20,12 @@ fn main() {
     let line = "- on Tuesdays Anna and Ben meet at 10:30 in room 4.12, floor 3.\n";
     edit("of 4 KiB of prose", &line.repeat(64));
     edit("of 1 MB of prose", &line.repeat(15_625));
-    // Every line has a name that a rule begins at.
+    // Every line has a word at which a rule starts to match.
     let line = "- the password for the wifi is with Maria, the token is in the safe.\n";
     edit("of 4 KiB about passwords", &line.repeat(60));
 }
 
-/// Runs both in turn, so that whatever else the machine does hits both.
+/// Alternates between both, so other load on the machine affects both.
 fn edit(what: &str, content: &str) {
     let shm = Path::new("/dev/shm");
     let place = if shm.is_dir() { tempfile::tempdir_in(shm) } else { tempfile::tempdir() }.unwrap();

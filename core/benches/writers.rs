@@ -1,8 +1,8 @@
-//! What it costs several writers to create files in one local directory, against a floor that makes the
-//! same flushes: a content written aside and flushed, a rename, a flush of the directory.
+//! The cost of creating files in one local directory with several writers, compared with the minimum of
+//! flushes: a content written to a temporary file and flushed, a rename, a flush of the directory.
 //!
 //! `cargo bench -p memdir --bench writers`, in the directory for temporary files, which should be on a disk.
-//! Both take turns; look at the ratios.
+//! Both alternate; look at the ratios.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -64,7 +64,7 @@ fn create(directory: &Path, name: &str) {
     File::open(directory).unwrap().sync_all().unwrap();
 }
 
-/// How long it takes so many threads to do `work` so many times each.
+/// The time that `writers` threads need to do `work` `each` times.
 fn all(writers: u32, each: u32, work: &(dyn Fn(&str) + Sync)) -> Duration {
     let begun = Instant::now();
     std::thread::scope(|scope| {

@@ -8,7 +8,7 @@ fn main() -> Result<(), memdir::Error> {
     let memory = Memory::open("./memory", MemoryOptions::default())?;
     memory.write("/memories/tea.md", "# Tea\n- green\n", None)?;
 
-    // Adds a line, unless somebody else has written the file since it was read.
+    // Adds a line, unless the file has changed since it was read.
     let text = memory.read("/memories/tea.md")?;
     memory.write("/memories/tea.md", &(text.clone() + "- black\n"), Some(&text))?;
 

@@ -1,4 +1,4 @@
-//! The example of `README.md`. `core/tests/integration/readme.rs` checks that both are the same, and what it
+//! The example of `docs/start/rust.md`. `core/tests/integration/readme.rs` checks that both are the same, and what it
 //! prints.
 #![expect(clippy::print_stdout, reason = "it shows the replies")]
 

@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     memory.write("/memories/plan.md", "- water\n- tea\n", None)?;
 
     let mut watch = memory.watch("/memories", None)?;
-    // Whoever changes it: this program, another one, an editor.
+    // Also reports changes by other processes, such as an editor.
     memory.write("/memories/plan.md", "- water\n", None)?;
     for change in watch.changes(Duration::from_secs(10))? {
         println!("{} is {}", change.path, change.kind);

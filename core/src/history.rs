@@ -6,9 +6,9 @@
 //! of the history.
 
 pub use memdir_history::{
-    BlamedLine, Conflict, Erased, FastImportError, HistoryError, HistoryId, HistoryQuery,
-    HistoryRecords, HistoryRecordsBuilder, HistorySize, HistorySnapshot, LinesOf, NoHistoryId,
-    OldLines, Operation, PastFile, RedactedText, ResolvedId, Restored, RestoredFile,
+    BlamedLine, Conflict, Erased, FastImportError, HistoryError, HistoryErrorKind, HistoryId,
+    HistoryQuery, HistoryRecords, HistoryRecordsBuilder, HistorySize, HistorySnapshot, LinesOf,
+    NoHistoryId, OldLines, Operation, PastFile, RedactedText, ResolvedId, Restored, RestoredFile,
     SHORTEST_ID_PART, UndoOptions, Version, has_history, without_journal,
 };
 pub(crate) use memdir_history::{HistoryReader, Recorder, RestoreOptions, Retention};

@@ -379,10 +379,14 @@ impl Memory {
             call.check(&self.policies);
             let asked = call.command().zip(self.hook_call(&call));
             let decision = asked.map(|(command, hook_call)| {
-                call.traced().within(|| hooks.before(&command, &hook_call))
+                // Nothing is to be decided about a call that comes to nothing.
+                self.cancellation.check()?;
+                Ok(call.traced().within(|| hooks.before(&command, &hook_call)))
             });
-            if let Some(decision) = decision {
-                call.apply(decision);
+            match decision {
+                Some(Ok(decision)) => call.apply(decision),
+                Some(Err(cancelled)) => call.fail(cancelled),
+                None => {}
             }
         }
         self.execute_call(call, hooks).0

@@ -1,13 +1,13 @@
-//! Faults as a matrix: every system call of every command on a local directory and on a database of SQLite
-//! fails once, with each likely error. After each the tree is as it was or as it should be, the sentence says truly which, and
-//! nothing is left.
+//! Fault matrix for system calls: every system call of every command on a local directory and on an SQLite database fails
+//! once, with each likely error. After each fault the tree is either unchanged or complete, the message says correctly which,
+//! and nothing is left over.
 //!
-//! And a process that makes several changes of a memory with a history is killed before each of its system calls: the next one
-//! finds each change that was made, once, and none that was not.
+//! In addition, a process that makes several changes to a memory with a history is killed before each of its system calls. The
+//! next process finds each change that was made, once, and no other.
 //!
-//! `strace` makes the calls fail, in a process of its own. A program and not a harness of tests, because
-//! that process must make its calls on its main thread. Every third call fails with one error; with more `MEMDIR_EFFORT`
-//! all of them fail, with as many errors.
+//! `strace` makes the calls fail, in a separate process. This is a program without a test harness because that process
+//! must make its calls on its main thread. By default every third call fails with one error; with more `MEMDIR_EFFORT`
+//! all of them fail, with several errors.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -36,7 +36,7 @@ fn main() {
     }
 }
 
-/// Whether no test is asked for by its name, or this one: as a harness does it.
+/// Whether this test was requested by name, or no name was given, as in a test harness.
 #[cfg(target_os = "linux")]
 fn is_wanted() -> bool {
     let mut names =
@@ -58,11 +58,11 @@ mod linux {
     use memdir::store::walk_files;
     use memdir::{EncryptionKey, Memory, MemoryOptions, MemoryPath, OnExisting, StoreError};
 
-    /// What a command may run into.
+    /// Errors that a command may encounter.
     const ERRORS: &[&str] =
         &["EIO", "EMFILE", "ENOSPC", "EACCES", "EPERM", "EDQUOT", "EINTR", "ELOOP", "ENOMEM"];
 
-    /// Each with a tree that has `a.md` and `d/{b.md,e/c.md}`, and is empty of everything else.
+    /// Each starts with a tree that has `a.md` and `d/{b.md,e/c.md}` and nothing else.
     const COMMANDS: &[(&str, &str)] = &[
         ("view a file", r#"{"command":"view","path":"/memories/a.md"}"#),
         ("view a directory", r#"{"command":"view","path":"/memories"}"#),
@@ -92,17 +92,17 @@ mod linux {
         ("rename on a condition", RENAME_IF),
     ];
 
-    /// What no command does: a deletion and a move of `a.md` if it has its content.
+    /// Not a command: a deletion and a move of `a.md` on the condition that it has its content.
     const DELETE_IF: &str = "delete if";
     const RENAME_IF: &str = "rename if";
 
-    /// An address that begins so is that of a memory with a history.
+    /// Prefix of the address of a memory with a history.
     const RECORDED: &str = "recorded:";
 
-    /// And after that, of an encrypted one.
+    /// Prefix after that for an encrypted memory.
     const ENCRYPTED: &str = "encrypted:";
 
-    /// What a process does that is killed in the middle of it, on the tree that is made ready.
+    /// The job of a process that is killed in the middle, on the prepared tree.
     const SCRIPT: &str = "script";
     const STEPS: &[&str] = &[
         r#"{"command":"create","path":"/memories/new.md","file_text":"x\n"}"#,
@@ -112,7 +112,7 @@ mod linux {
         r#"{"command":"str_replace","path":"/memories/a.md","old_str":"one","new_str":"two"}"#,
     ];
 
-    /// Removes everything for good.
+    /// Removes everything permanently.
     const ERASE: &str = "erase";
 
     /// Writes a secret, overwrites it, and removes it from the history.
@@ -120,10 +120,10 @@ mod linux {
     const SECRET: &str = "the secret is 7391-hazelnut-4420\n";
     const SECRET_FILE: &str = "/memories/s.md";
 
-    /// A version: what was done, where, from where, and what the file holds since then.
+    /// A version: the operation, the path, the old path, and the content of the file after it.
     type Told = (String, String, Option<String>, Option<String>);
 
-    /// The versions after the tree was prepared and `steps` steps were taken.
+    /// The versions after the tree was prepared and `steps` steps were done.
     fn versions_after(steps: usize) -> Vec<Told> {
         let all: [(&str, &str, Option<&str>, Option<&str>); 8] = [
             ("created", "a.md", None, Some("a\n")),
@@ -143,7 +143,7 @@ mod linux {
         all[..3 + steps].iter().map(whole).collect()
     }
 
-    /// The files that these versions come to.
+    /// The files that result from these versions.
     fn files_after(versions: &[Told]) -> Tree {
         let mut files = Tree::new();
         for (_, path, old_path, content) in versions {
@@ -155,14 +155,14 @@ mod linux {
         files
     }
 
-    /// System calls on these paths, which are nowhere, mark where the command begins and ends.
+    /// System calls on these paths, which do not exist, mark the beginning and the end of the command.
     const BEGIN: &str = "/memdir-faults-begin";
     const END: &str = "/memdir-faults-end";
-    /// Calls that cannot fail, or not without the process.
+    /// Calls that cannot fail without ending the process.
     const LEFT_ALONE: &[&str] =
         &["exit_group", "geteuid", "munmap", "mremap", "brk", "mmap", "mprotect", "madvise"];
 
-    /// What is made ready for each command.
+    /// The kind of memory that is prepared for each command.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Kind {
         Directory,
@@ -183,7 +183,7 @@ mod linux {
         fn prepare(self, base: &Path) {
             let _ = fs::remove_dir_all(base);
             fs::create_dir_all(base).unwrap();
-            // A database takes longer to make than to copy.
+            // Copying a database is faster than creating it.
             let template = base.with_extension("template");
             if self == Self::Sqlite && template.exists() {
                 fs::copy(&template, base.join("agent.db")).unwrap();
@@ -199,7 +199,7 @@ mod linux {
             }
         }
 
-        /// Every file with its content; in a directory every directory, too, and not what is half done.
+        /// Every file with its content. For a local directory also every directory, without temporary files.
         fn tree(self, base: &Path) -> Tree {
             if self != Self::Sqlite {
                 let root = base.join("memories");
@@ -231,8 +231,8 @@ mod linux {
         Memory::open(plain, options).unwrap()
     }
 
-    /// What is wrong with the history, if anything is: each version can be read, the current ones are the files, and
-    /// there are versions of what was done and none of what was not.
+    /// The problem with the history, if there is one. Each version must be readable, the current versions must match
+    /// the files, and there must be a version of each change that was made, and of no other.
     fn history(kind: Kind, base: &Path, now: &Tree, before: &Tree) -> Option<String> {
         if kind != Kind::Recorded {
             return None;
@@ -242,7 +242,7 @@ mod linux {
             Ok(versions) => versions,
             Err(error) => return Some(format!("no history: {error}")),
         };
-        // Three files were made ready.
+        // The preparation created three files.
         let Some(made) = versions.len().checked_sub(3) else {
             return Some(format!("lost: {versions:?}"));
         };
@@ -263,7 +263,7 @@ mod linux {
         })
     }
 
-    /// What a store says of a change, in the words of a reply.
+    /// The result of a change in the words of a reply.
     fn in_words(changed: Result<bool, StoreError>) -> (String, bool) {
         let error = match changed {
             Ok(changed) => return (changed.to_string(), false),
@@ -274,7 +274,7 @@ mod linux {
         (format!("{unknown}{error}"), true)
     }
 
-    /// The process in which a call fails.
+    /// The job of the process in which a call fails.
     pub(super) fn job() {
         let input = std::env::var("FAULTS_JOB").unwrap();
         let memory = memory(&std::env::var("FAULTS_BASE").unwrap());
@@ -284,7 +284,7 @@ mod linux {
             ["/memories/a.md", "/memories/n/a.md"].map(|path| MemoryPath::parse(path).unwrap());
         let mut is_as_prepared = |content: &[u8]| content == b"a\n";
         let said = match input.as_str() {
-            // What is acknowledged is in the answer.
+            // The output contains what was acknowledged.
             SCRIPT => {
                 for (number, step) in STEPS.iter().enumerate() {
                     let reply = memory.execute(step);
@@ -321,7 +321,7 @@ mod linux {
         fs::write(answer, format!("{}\n{}", said.1, said.0)).unwrap();
     }
 
-    /// Runs a command in a process under strace; what it answered, and what strace wrote.
+    /// Runs a command in a process under strace. Returns the answer and the output of strace.
     fn run(
         kind: Kind,
         base: &Path,
@@ -352,7 +352,7 @@ mod linux {
             .env("FAULTS_ANSWER", &answer)
             .env("RUST_BACKTRACE", "0")
             .stdout(Stdio::null());
-        // strace ends as the process does.
+        // strace ends in the same way as the process.
         let is_killed = fault.is_some_and(|fault| fault.contains("signal="));
         assert!(strace.status().unwrap().code().is_some() || is_killed, "{input} {fault:?}");
         let answer = fs::read_to_string(&answer).ok().map(|answer| {
@@ -362,7 +362,7 @@ mod linux {
         (answer, fs::read_to_string(&log).unwrap())
     }
 
-    /// The calls between the marks: of each kind how many came before, and how many are in between.
+    /// The calls between the marks: for each kind, the number before and the number in between.
     fn calls(log: &str) -> BTreeMap<String, (usize, usize)> {
         let mut calls = BTreeMap::new();
         let (mut within, mut over) = (false, false);
@@ -406,7 +406,7 @@ mod linux {
     }
 
     fn every_call_of_every_command(kind: Kind) {
-        // In memory where that can be had: thousands of flushes of a disk are nothing that is tested here.
+        // In memory where possible: the tests do not need thousands of disk flushes.
         let shm = Path::new("/dev/shm");
         let place = if shm.is_dir() { tempfile::tempdir_in(shm) } else { tempfile::tempdir() };
         let place = place.unwrap();
@@ -428,7 +428,7 @@ mod linux {
                         continue;
                     }
                     let errors = ERRORS.iter().cycle().skip(tried);
-                    // What is closed to us is left out of listings, as if it were not there.
+                    // Inaccessible entries are left out of listings, as if they did not exist.
                     let is_closed = |error: &str| {
                         kind == Kind::Recorded
                             && call == "newfstatat"
@@ -442,13 +442,13 @@ mod linux {
                         let (answer, _) = run(kind, &base, input, Some(&fault));
                         let now = kind.tree(&base);
                         let found = finding(answer.as_ref(), &now, &before, &after);
-                        // After a failed flush, every other call still works: the command itself clears up.
+                        // After a failed flush every other call still works, so the command itself cleans up.
                         let at_once = on_disk(&base)
                             .into_iter()
                             .find(|path| is_flush && path.contains(".memdir-"))
                             .map(|left| format!("left {left} until the next command"));
                         let found = found.or(at_once);
-                        // Who comes next finds nothing.
+                        // The next process finds no leftovers.
                         drop(memory(&kind.address(&base)));
                         let left =
                             on_disk(&base).into_iter().find(|path| path.contains(".memdir-"));
@@ -466,8 +466,8 @@ mod linux {
         assert!(tried > 50 && findings.is_empty(), "{findings}");
     }
 
-    /// `address` has `{}` in the place of a directory. `after` says what is wrong after a kill, if anything is: it gets the address and
-    /// how many steps were acknowledged.
+    /// `address` contains `{}` instead of a directory. `after` returns the problem after a kill, if there is one; its arguments are the
+    /// address and the number of acknowledged steps.
     fn killed_before_every_call(
         what: &str,
         address: &str,
@@ -512,14 +512,14 @@ mod linux {
         assert!(killed > 5 && findings.is_empty(), "{what}, {input}:\n{findings}");
     }
 
-    /// What is wrong after a process was killed that erases a memory.
+    /// The problem after a process was killed during an erasure, if there is one.
     fn after_killed_erasure(address: &str, acknowledged: usize) -> Option<String> {
         let memory = memory(address);
         let (files, versions) = (paths(&memory), memory.history(&HistoryQuery::default()).unwrap());
         if acknowledged > 0 && !(files.is_empty() && versions.is_empty()) {
             return Some(format!("left are {files:?}, {} versions", versions.len()));
         }
-        // The files go first: none of them is without its history.
+        // The files are removed first, so no file is without its history.
         let is_told = |path: &String| {
             versions.iter().any(|version| version.is_current && version.path.as_str() == path)
         };
@@ -532,7 +532,7 @@ mod linux {
         (!is_nothing_left).then(|| format!("a second erasure leaves {left:?}"))
     }
 
-    /// What is wrong after a process was killed that redacts a version.
+    /// The problem after a process was killed during a redaction, if there is one.
     fn after_killed_redaction(address: &str, acknowledged: usize) -> Option<String> {
         let memory = memory(address);
         let query = || memory.history(&HistoryQuery::default()).unwrap();
@@ -576,7 +576,7 @@ mod linux {
         paths
     }
 
-    /// The files below a directory in which a part of the secret is.
+    /// The files below a directory that contain a part of the secret.
     fn with_secret(directory: &Path) -> Vec<String> {
         let mut found = Vec::new();
         for entry in fs::read_dir(directory).unwrap() {
@@ -594,7 +594,7 @@ mod linux {
         found
     }
 
-    /// What is wrong after a process was killed that had acknowledged `steps` steps, if anything is.
+    /// The problem after a process was killed that had acknowledged `steps` steps, if there is one.
     fn after_kill(address: &str, acknowledged: usize) -> Option<String> {
         let memory = memory(address);
         let files = |memory: &Memory| {
@@ -604,7 +604,7 @@ mod linux {
             paths.iter().map(|path| (path.to_string(), read(path))).collect::<Tree>()
         };
         let found = files(&memory);
-        // It is the next step that may be made or not.
+        // Only the next step may or may not have been made.
         let steps = (acknowledged..=STEPS.len().min(acknowledged + 1))
             .find(|steps| files_after(&versions_after(*steps)) == found);
         let Some(steps) = steps else { return Some(format!("the files are {found:?}")) };
@@ -612,7 +612,7 @@ mod linux {
         if let Some(problem) = told_otherwise(&memory, &expected) {
             return Some(problem);
         }
-        // The memory goes on, also for one that comes later.
+        // The memory stays usable, also for a later process.
         let whole = |done: &str, path: &str, content: &str| {
             (done.to_owned(), format!("/memories/{path}"), None, Some(content.to_owned()))
         };
@@ -632,7 +632,7 @@ mod linux {
         problem.or_else(|| (!problems.is_empty()).then(|| format!("{problems:?}")))
     }
 
-    /// What a memory tells of its history, if that is not what was done.
+    /// The history that a memory reports, if it differs from the expected one.
     fn told_otherwise(memory: &Memory, expected: &[Told]) -> Option<String> {
         let versions = match memory.history(&HistoryQuery::default()) {
             Ok(versions) => versions,
@@ -666,7 +666,7 @@ mod linux {
         (current != files_after(expected)).then(|| format!("current is {current:?}"))
     }
 
-    /// What is wrong after a fault, if anything is.
+    /// The problem after a fault, if there is one.
     fn finding(
         answer: Option<&(String, bool)>,
         now: &Tree,

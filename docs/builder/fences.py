@@ -1,4 +1,4 @@
-"""Where the code is in a page, which the other modules leave as it is."""
+"""Finds the blocks of code of a page, which the other modules do not change."""
 
 import re
 

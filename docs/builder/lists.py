@@ -18,7 +18,7 @@ def _indented(text):
     made = []
     # The columns at which the text of each open item begins.
     columns = []
-    after_empty = True
+    after_empty, is_paragraph = True, False
     for line in text.split("\n"):
         indent = len(line) - len(line.lstrip(" "))
         item = ITEM.fullmatch(line)
@@ -27,13 +27,15 @@ def _indented(text):
             after_empty = True
             continue
         if item:
-            if not columns and not after_empty:
+            if (is_paragraph or not columns) and not after_empty:
                 made.append("")
+            is_paragraph = False
             while columns and indent < columns[-1]:
                 columns.pop()
             made.append(" " * 4 * len(columns) + f"{item[2]} {item[4]}")
             columns.append(indent + len(item[2]) + len(item[3]))
         else:
+            is_paragraph = is_paragraph or after_empty
             depth = sum(column <= indent for column in columns)
             if after_empty or line.startswith("#"):
                 columns = columns[:depth]

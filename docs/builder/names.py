@@ -1,4 +1,4 @@
-"""Older names and older addresses. Each has a page, which leads on without a server."""
+"""Makes a page for each older name and each former address. It redirects without a server."""
 
 import html
 import posixpath

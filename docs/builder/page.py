@@ -12,7 +12,7 @@ DOCS = ROOT / "docs"
 
 @dataclass
 class Page:
-    """A page: `place` is where it stands in the site, `source` where in the repository."""
+    """A page: `place` is its path in the site, `source` its path in the repository."""
 
     place: str
     source: str

@@ -1,4 +1,4 @@
-"""Which pages the site has: those below docs/, some that stand elsewhere in the repository, and one that is made."""
+"""Lists the pages of the site: all below docs/, some from elsewhere in the repository, and one that is generated."""
 
 import re
 from dataclasses import dataclass, field
@@ -14,7 +14,6 @@ ELSEWHERE = {
     "ARCHITECTURE.md": "contributing/architecture.md",
     "SECURITY.md": "contributing/security.md",
     "CHANGELOG.md": "changelog.md",
-    "bindings-node/README.md": "languages/typescript.md",
 }
 # README is the landing page of the code host, as index.md is that of the site.
 README = ("README.md", "index.md")

@@ -1,4 +1,4 @@
-"""The site as it is published: it asks no other host for anything, and has few bytes."""
+"""Finishes the built site: it makes no request to another host, and has few bytes."""
 
 import hashlib
 import json
@@ -6,19 +6,22 @@ import re
 import shutil
 from pathlib import Path
 
-# The theme loads some programs from other hosts when a page has what needs them. None of ours has.
+from builder import styles
+
+# The theme loads some programs from other hosts, for features that no page of ours uses.
 FOREIGN = re.compile(r"https://(?:unpkg\.com|cdn\.jsdelivr\.net|api\.github\.com)[^\"'`]*")
-# Where spaces count, and what looks like a tag may be none.
+# Elements in which spaces count.
 VERBATIM = re.compile(r"(<(pre|script|style|textarea)\b.*?</\2>)", re.DOTALL)
 # Marks of code whose colour is that of text, or nearly so.
 COLOURLESS = re.compile(r'<span class="(?:w|p|n|o|nx)">([^<]*)</span>')
 INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
-# What site.css says of all icons.
+# The attributes that site.css sets for all icons.
 ICON = re.compile(r' xmlns="http://www.w3.org/2000/svg" fill="none"[^>]* class="lucide [^"]*"')
-# Next to these tags spaces are not seen.
+# Spaces beside these tags are invisible.
 BLOCK = re.compile(
     r"\s*(</?(?:html|head|meta|link|title|body|header|nav|main|footer|article|div|ul|ol|li|p|h\d|table|thead|tbody|tr|th|td)\b[^>]*>)\s*"
 )
+CODE = re.compile(r"<pre>(.*?)</pre>", re.DOTALL)
 QUOTED = re.compile(r'(?<=\s)([\w-]+)="([\w./#:-]+)"(?=[^<>]*(?<!/)>)')
 
 
@@ -29,10 +32,11 @@ def finish(site):
     for page in site.rglob("*.html"):
         text = page.read_text("utf-8") if page.name == "404.html" else shared(page, site)
         page.write_text(smaller(text), "utf-8")
-    # Looks that mkdocs.yml does not choose.
+    # The theme's other variant.
     for style in site.glob("assets/stylesheets/classic/*"):
         style.unlink()
     (site / "assets/stylesheets/classic").rmdir()
+    prune_styles(site)
     (worker,) = site.glob("assets/javascripts/workers/search.*.js")
     shutil.copyfile(Path(__file__).parent / "search.js", worker)
     found = site / "search.json"
@@ -44,6 +48,13 @@ def finish(site):
         ),
         "utf-8",
     )
+
+
+def prune_styles(site):
+    used = [*site.rglob("*.html"), *site.glob("assets/javascripts/*.js")]
+    words = {word for file in used for word in re.findall(r"[\w-]+", file.read_text("utf-8"))}
+    for sheet in site.glob("assets/stylesheets/modern/*.css"):
+        sheet.write_text(styles.pruned(sheet.read_text("utf-8"), words), "utf-8")
 
 
 def shared(page, site):
@@ -73,19 +84,11 @@ def without_spaces(html):
 
 
 def searched(index):
-    """What the search looks through: text without tags, and only pages that help to use memdir."""
-    index["items"] = [
-        item
-        for item in index["items"]
-        if not item["location"].startswith(("contributing/", "changelog/"))
-        and not item["location"].endswith("#where-to-go-on")
-    ]
+    """What the search looks through: the text of pages that help to use memdir, and of code the short blocks."""
+    left_out = re.compile(r"(?:contributing|changelog)/|.*#where-to-go-on$")
+    index["items"] = [item for item in index["items"] if not left_out.match(item["location"])]
     for item in index["items"]:
-        item["text"] = " ".join(
-            re.sub(
-                r"</?(?:p|li|ul|ol|pre)\b[^>]*>",
-                " ",
-                re.sub(r"</?(?:code|strong|em|a)\b[^>]*>", "", item["text"]),
-            ).split()
-        )
+        text = CODE.sub(lambda block: f" {block[1]} " if block[1].count("\n") < 4 else " ", item["text"])
+        text = re.sub(r"</?(?:p|li|ul|ol)\b[^>]*>", " ", re.sub(r"</?(?:code|strong|em|a)\b[^>]*>", "", text))
+        item["text"] = " ".join(text.split())
     return index

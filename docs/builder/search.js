@@ -1,4 +1,4 @@
-// The search of the site, in the place of the theme's own, which finds only sections that have every word of a question.
+// The search of the site. It replaces the theme's own, which finds only sections that have every word of a question.
 //
 // A section that has more of the words, rarer ones, and has them in its title, comes first (BM25 over fields). It speaks the
 // theme's protocol: a message of type 0 brings the sections, 1 says that they are read, 2 asks, 3 answers.
@@ -72,8 +72,16 @@ function* wordsOf(text) {
   }
 }
 
-const textOf = (section, field) =>
-  field === 'path' ? (section.path ?? []).join(' ') : section[field];
+/** The words of a field. The path is several texts, whose places the theme counts without anything in between. */
+function* wordsIn(section, field) {
+  let before = 0;
+  for (const text of [section[field] ?? []].flat()) {
+    for (const { word, start, end } of wordsOf(text)) {
+      yield { word, start: before + start, end: before + end };
+    }
+    before += text.length;
+  }
+}
 
 function read(index) {
   sections = index.items;
@@ -82,7 +90,7 @@ function read(index) {
   sections.forEach((section, number) => {
     section.length = 0;
     for (const [field, weight] of Object.entries(WEIGHTS)) {
-      for (const { word } of wordsOf(textOf(section, field))) {
+      for (const { word } of wordsIn(section, field)) {
         section.length += 1;
         const found = words.get(word) ?? words.set(word, new Map()).get(word);
         found.set(number, (found.get(number) ?? 0) + weight);
@@ -153,7 +161,7 @@ function ask(question) {
 /** Where in a section the words are, so that the page can mark them. */
 function matches(section, sought) {
   return Object.keys(WEIGHTS).map((field) => {
-    const ranges = [...wordsOf(textOf(section, field))]
+    const ranges = [...wordsIn(section, field)]
       .filter(({ word }) => sought.has(word))
       .map(({ start, end }) => ({ start, end, value: end - start }));
     return { field, value: { highlight: { ranges } } };

@@ -1,5 +1,5 @@
 /*
- * A memory from C: what a program does with a tool call of the model.
+ * A memory from C: how a program handles a tool call of the model.
  *
  *     cc -o memory memory.c $(pkg-config --cflags --libs memdir_c)
  */
@@ -7,17 +7,17 @@
 
 #include <stdio.h>
 
-/* Executes one tool call, and shows what goes back to the model. */
+/* Executes one tool call, and prints the result for the model. */
 static void execute(uint64_t memory, const char *input)
 {
     char *error;
     char *reply = memdir_execute(memory, input, &error);
 
-    /* A JSON object with "content" and "is_error": what the tool_result needs. */
+    /* A JSON object with "content" and "is_error", the fields of a tool_result. */
     printf("%s\n", reply);
     memdir_free(reply);
 
-    /* For the log, and never for the model. */
+    /* For the log, never for the model. */
     if (error != NULL) {
         fprintf(stderr, "the memory failed: %s\n", error);
         memdir_free(error);

@@ -7,10 +7,10 @@ import Memdir
     import FoundationNetworking
 #endif
 
-/// A conversation with Claude. What was said is kept here for as long as the conversation lasts; what
-/// Claude wrote into the memory stays.
+/// A conversation with Claude. Its messages are kept here as long as it lasts; the files that Claude
+/// wrote into the memory stay.
 actor Chat {
-    /// What can go wrong besides the network.
+    /// Possible failures besides the network.
     struct Failure: LocalizedError {
         let errorDescription: String?
     }
@@ -33,7 +33,7 @@ actor Chat {
         self.model = model
     }
 
-    /// Says `text` to Claude, carries out what Claude asks of the memory, and returns the answer.
+    /// Sends `text` to Claude, executes Claude's memory commands, and returns the answer.
     func say(_ text: String) async throws -> String {
         messages.append(["role": "user", "content": text])
         while true {
@@ -49,7 +49,7 @@ actor Chat {
         }
     }
 
-    /// Carries out one tool use: the input as it came, the text and the flag as they go back.
+    /// Executes one tool use: the input is passed on unchanged, and so are the resulting text and flag.
     private func result(of use: [String: Any]) async throws -> [String: Any] {
         let input = try JSONSerialization.data(withJSONObject: use["input"] ?? [:], options: [.fragmentsAllowed])
         let reply = await memory.execute(json: String(decoding: input, as: UTF8.self))
@@ -59,7 +59,7 @@ actor Chat {
         ]
     }
 
-    /// Claude's next message, as its blocks.
+    /// The blocks of Claude's next message.
     private func ask() async throws -> [[String: Any]] {
         var request = URLRequest(url: address.appendingPathComponent("v1/messages"))
         request.httpMethod = "POST"

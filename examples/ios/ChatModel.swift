@@ -1,4 +1,4 @@
-// What the view shows.
+// The state of the view.
 
 import Combine
 import Foundation
@@ -7,7 +7,7 @@ import Memdir
 /// The conversation so far, and whether Claude is thinking.
 @MainActor
 final class ChatModel: ObservableObject {
-    /// One thing that was said.
+    /// One message.
     struct Line: Identifiable {
         let id = UUID()
         let isMine: Bool
@@ -22,7 +22,7 @@ final class ChatModel: ObservableObject {
 
     init(key: String) { self.key = key }
 
-    /// The conversation; its memory is opened with the first message, and not on this thread.
+    /// The conversation. Its memory is opened with the first message, and not on this thread.
     private func conversation() async throws -> Chat {
         if let chat { return chat }
         let support = try FileManager.default.url(
@@ -33,7 +33,7 @@ final class ChatModel: ObservableObject {
         return begun
     }
 
-    /// Says it, and shows what Claude answers.
+    /// Sends the text, and shows Claude's answer.
     func say(_ text: String) {
         lines.append(Line(isMine: true, text: text))
         isWaiting = true

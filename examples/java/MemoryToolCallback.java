@@ -1,6 +1,6 @@
 /*
- * A memory as a tool of Spring AI, to be copied: see docs/integrations/frameworks-jvm.md. It is no part of the jar, which would then depend
- * on Spring AI.
+ * A memory as a tool of Spring AI, to be copied: see docs/integrations/frameworks-jvm.md. It is not part of the jar, which would then
+ * depend on Spring AI.
  */
 package dev.memdir.examples;
 
@@ -18,16 +18,16 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Gives {@code memory.execute} the input of a tool call as the model sent it. */
+/** Passes the input of a tool call to {@code memory.execute} unchanged. */
 public final class MemoryToolCallback implements ToolCallback {
     private static final Logger LOG = System.getLogger("dev.memdir");
 
     private final Memory memory;
     private final ToolDefinition definition;
-    /** The command, if the tool is for one of them. */
+    /** The command, if the tool is for a single one. */
     private final String command;
 
-    /** One tool named {@code memory}, whose {@code command} says what to do. */
+    /** One tool named {@code memory}, whose field {@code command} selects the command. */
     public MemoryToolCallback(Memory memory) throws MemdirException {
         this(memory, memory.toolDefinition(), null);
     }
@@ -44,7 +44,7 @@ public final class MemoryToolCallback implements ToolCallback {
                         .build();
     }
 
-    /** A tool for each command, named {@code prefix} and the command: for models that take smaller tools better. */
+    /** A tool for each command, named {@code prefix} and the command: some models use smaller tools better. */
     public static List<ToolCallback> forEachCommand(Memory memory, String prefix) throws MemdirException {
         List<ToolCallback> tools = new ArrayList<>();
         for (String definition : memory.toolDefinitions(null, prefix)) {
@@ -62,12 +62,12 @@ public final class MemoryToolCallback implements ToolCallback {
     @Override
     public String call(String input) {
         Reply reply = memory.execute(command == null ? input : named(input));
-        // The model reads only that the memory is out of reach.
+        // The model reads only that the memory is unavailable.
         if (reply.getCause() != null) LOG.log(Level.WARNING, reply.getCause());
         return reply.getContent();
     }
 
-    /** The input with the command's name; what is no object stays as it is, and is refused. */
+    /** The input with the command's name. Input that is not an object stays unchanged, and is refused. */
     private String named(String input) {
         try {
             JsonNode fields = JsonMapper.shared().readTree(input);

@@ -1,6 +1,6 @@
 /*
- * A memory as a tool of LangChain4j, to be copied: see docs/integrations/frameworks-jvm.md. It is no part of the jar, which would then depend
- * on LangChain4j.
+ * A memory as a tool of LangChain4j, to be copied: see docs/integrations/frameworks-jvm.md. It is not part of the jar, which would then
+ * depend on LangChain4j.
  */
 package dev.memdir.examples;
 
@@ -26,17 +26,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Gives {@code memory.execute} the input of a tool call as the model sent it; the result has its flag, and an image. */
+/** Passes the input of a tool call to {@code memory.execute} unchanged. The result may have an image. */
 public final class MemoryToolExecutor implements ToolExecutor {
     private static final Logger LOG = System.getLogger("dev.memdir");
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final Memory memory;
-    /** The command, if the tool is for one of them. */
+    /** The command, if the tool is for a single one. */
     private final String command;
 
-    /** For one tool named {@code memory}, whose {@code command} says what to do. */
+    /** For one tool named {@code memory}, whose field {@code command} selects the command. */
     public MemoryToolExecutor(Memory memory) {
         this(memory, null);
     }
@@ -46,7 +46,7 @@ public final class MemoryToolExecutor implements ToolExecutor {
         this.command = command;
     }
 
-    /** A tool for each command, named {@code prefix} and the command: for models that take smaller tools better. */
+    /** A tool for each command, named {@code prefix} and the command: some models use smaller tools better. */
     public static Map<ToolSpecification, ToolExecutor> forEachCommand(Memory memory, String prefix) throws MemdirException {
         Map<ToolSpecification, ToolExecutor> tools = new LinkedHashMap<>();
         for (String definition : memory.toolDefinitions(null, prefix)) {
@@ -65,13 +65,13 @@ public final class MemoryToolExecutor implements ToolExecutor {
         return result.resultContents(List.of(ImageContent.from(base64, reply.getImage().getMediaType()))).build();
     }
 
-    /** For callers that take text only. */
+    /** For callers that accept only text. */
     @Override
     public String execute(ToolExecutionRequest request, Object memoryId) {
         return run(request).getContent();
     }
 
-    /** The request without the definition of the memory's tool: for a model that declares Anthropic's own tool. */
+    /** The request without the definition of the memory's tool, for a model that declares Anthropic's own tool. */
     public static ChatRequest undeclared(ChatRequest request) {
         var others = request.toolSpecifications().stream().filter(tool -> !tool.name().equals("memory")).toList();
         var parameters = ChatRequestParameters.builder().overrideWith(request.parameters()).toolSpecifications(others).build();
@@ -80,12 +80,12 @@ public final class MemoryToolExecutor implements ToolExecutor {
 
     private Reply run(ToolExecutionRequest request) {
         Reply reply = memory.execute(command == null ? request.arguments() : named(request.arguments()));
-        // The model reads only that the memory is out of reach.
+        // The model reads only that the memory is unavailable.
         if (reply.getCause() != null) LOG.log(Level.WARNING, reply.getCause());
         return reply;
     }
 
-    /** The input with the command's name; what is no object stays as it is, and is refused. */
+    /** The input with the command's name. Input that is not an object stays unchanged, and is refused. */
     private String named(String input) {
         try {
             JsonNode fields = JSON.readTree(input);

@@ -1,9 +1,9 @@
 /**
- * A memory in a table of Room: a complete store of one's own, to be copied into an app or to be learnt from.
- * `docs/languages/kotlin.md` has the database around it.
+ * A memory in a Room table: a complete custom store, to copy into an app or to learn from.
+ * `docs/languages/kotlin.md` shows the database for it.
  *
- * What a query of Android's returns at once must fit into the cursor window, which has 2 MiB. So a content is read in
- * pieces, and never where only its size is asked for.
+ * Each result of an Android query must fit into the cursor window of 2 MiB. So contents are read in pieces, and not
+ * at all when only their size is needed.
  */
 package dev.memdir.examples
 
@@ -28,16 +28,16 @@ class Row(
     /** The directory that it is in. */
     val parent: String,
     val content: ByteArray?,
-    /** When a file was last written, in microseconds since 1970. */
+    /** The time of the last write, in microseconds since 1970. */
     val modified: Long,
-    /** When it was last said to be accessed, if it was. */
+    /** The time of the last recorded access, if any. */
     val accessed: Long? = null,
 )
 
-/** What is known of a [Row] without its content, which may be large. A directory has no size. */
+/** A [Row] without its content, which may be large. A directory has no size. */
 class Listed(val path: String, val size: Long?, val modified: Long, val accessed: Long?)
 
-/** What the store asks of the table. */
+/** The queries and changes that the store needs. */
 @Dao
 interface MemoryDao {
     @Query("SELECT path, length(content) AS size, modified, accessed FROM memories WHERE path = :path")
@@ -46,7 +46,7 @@ interface MemoryDao {
     @Query("SELECT path, length(content) AS size, modified, accessed FROM memories WHERE parent = :directory")
     fun list(directory: String): List<Listed>
 
-    /** The [length] bytes of a content from [start] on (the first is 1), or less at its end. */
+    /** At most [length] bytes of a content from [start] on (the first is 1); less at its end. */
     @Query("SELECT substr(content, :start, :length) FROM memories WHERE path = :path")
     fun piece(path: String, start: Long, length: Long): ByteArray
 
@@ -56,14 +56,14 @@ interface MemoryDao {
     @Query("UPDATE memories SET modified = :modified, accessed = :accessed WHERE path = :path")
     fun setTimes(path: String, modified: Long, accessed: Long?)
 
-    /** What is there, and the paths of all that is below. */
+    /** The path itself, if it exists, and all paths below it. */
     @Query("SELECT path FROM memories WHERE path = :path OR substr(path, 1, length(:path) + 1) = :path || '/'")
     fun tree(path: String): List<String>
 
     @Query("DELETE FROM memories WHERE path = :path OR substr(path, 1, length(:path) + 1) = :path || '/'")
     fun remove(path: String)
 
-    /** Moves what is there, and all that is below. */
+    /** Moves a path, and all paths below it. */
     @Query(
         """
         UPDATE memories
@@ -74,7 +74,7 @@ interface MemoryDao {
     )
     fun move(source: String, destination: String, parent: String)
 
-    /** Does all of [work] alone, or nothing if it throws. Room's compiler takes no method here that has a type parameter. */
+    /** Does all of [work] in a transaction, or nothing if it throws. Room allows no type parameter here. */
     @Transaction fun transaction(work: () -> Unit) = work()
 }
 
@@ -142,7 +142,7 @@ class RoomStore(private val dao: MemoryDao) : Store {
         return results.single()
     }
 
-    /** What is at a path; the root is there without having been made. */
+    /** The row at a path. The root always exists. */
     private fun find(path: String): Listed? = if (path == ROOT) Listed(ROOT, null, 0, null) else dao.find(path)
 
     private fun existing(path: String): Listed = find(path) ?: throw StoreException.NotFound()
@@ -158,7 +158,7 @@ class RoomStore(private val dao: MemoryDao) : Store {
         return content
     }
 
-    /** The directories that are to be made for a path. */
+    /** The missing directories of a path. */
     private fun missingParents(path: String): List<Row> {
         val missing = generateSequence(parentOf(path), ::parentOf).takeWhile { find(it) == null }.toList()
         val above = parentOf(missing.lastOrNull() ?: path)
@@ -169,7 +169,7 @@ class RoomStore(private val dao: MemoryDao) : Store {
     private companion object {
         const val ROOT = "/memories"
 
-        /** How much is read at once: half of the window. */
+        /** The number of bytes to read at once: half of the window. */
         const val PIECE = 1024 * 1024
 
         fun written(path: String, content: ByteArray) = Row(path, parentOf(path), content, micros(Instant.now()))

@@ -1,4 +1,4 @@
-/** The scripts of the demo, as `examples/README.md` describes them. */
+/** The scripts of the demo, in the format of `examples/README.md`. */
 
 import { readFileSync } from 'node:fs';
 
@@ -10,7 +10,7 @@ interface Script<T> {
   then?: Record<string, T | null>;
 }
 
-/** A script whose texts are spelled out. */
+/** A script with expanded texts. */
 export type Conversation = Script<string>;
 
 export function load(file: string): Conversation {

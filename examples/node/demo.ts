@@ -1,15 +1,15 @@
 /**
  * An agent with a memory, end to end: the real `@anthropic-ai/sdk`, memdir, and two processes.
  *
- * By default a stand-in on loopback plays Claude's part from a script and checks every reply of the
- * memory to the letter; with `--live` the same user speaks to the real API. Each session runs in a
- * process of its own (`session.ts`), so that the second one knows only what the first one left on
- * disk.
+ * By default a local stand-in plays Claude's part from a script and compares every reply of the
+ * memory exactly; with `--live` the same user speaks to the real API. Each session runs in a
+ * separate process (`session.ts`), so the second one knows only the files that the first one left
+ * on disk.
  *
  *     node dist/demo.js [--keep DIR]
  *     ANTHROPIC_API_KEY=… node dist/demo.js --live [--model NAME]
  *
- * Ends with status 0 only if every reply, and the memory that is left at the end, is as it should be.
+ * The exit status is 0 only if every reply, and the memory at the end, is as expected.
  */
 
 import { spawn } from 'node:child_process';
@@ -51,7 +51,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** The program; returns its exit status: 1 for a mismatch, 2 where it cannot begin. */
+/** The program. Returns its exit status: 1 for a mismatch, 2 if it cannot start. */
 async function main(): Promise<number> {
   if (options.live && !process.env['ANTHROPIC_API_KEY']) {
     return refuse('--live talks to the real API and needs a key in ANTHROPIC_API_KEY.');
@@ -90,7 +90,7 @@ function refuse(why: string): number {
 }
 
 function version(name: string): string {
-  // Not every package lets its package.json be imported.
+  // Not every package exports its package.json.
   let directory = dirname(createRequire(import.meta.url).resolve(name));
   while (!existsSync(join(directory, 'package.json')) || !manifest(directory).version) {
     directory = dirname(directory);
@@ -102,7 +102,7 @@ function manifest(directory: string): { version?: string } {
   return JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
 }
 
-/** Runs the sessions, then looks at what they left. */
+/** Runs the sessions, then checks the resulting memory. */
 async function run(script: Conversation, base: string, screen: Screen): Promise<number> {
   layBeside(script, base);
   const standin = options.live ? undefined : await StandIn.start();
@@ -135,7 +135,7 @@ async function run(script: Conversation, base: string, screen: Screen): Promise<
   return 0;
 }
 
-/** Runs each session in a process of its own; returns what went wrong. */
+/** Runs each session in a separate process. Returns the problems. */
 async function runSessions(script: Conversation, base: string, url?: string): Promise<string[]> {
   const program = fileURLToPath(new URL('session.js', import.meta.url));
   const common = ['--script', options.conversation, '--memory', base, '--pace', options.pace];
@@ -144,7 +144,7 @@ async function runSessions(script: Conversation, base: string, url?: string): Pr
     const env = { ...process.env };
     if (url) {
       args.push('--base-url', url);
-      // It is on this machine, whatever proxy leads out of it.
+      // It is on this machine, so requests to it must bypass any proxy.
       env['NO_PROXY'] = env['no_proxy'] = '127.0.0.1';
     }
     const [status] = await once(spawn(process.execPath, args, { env, stdio: 'inherit' }), 'exit');
@@ -155,7 +155,7 @@ async function runSessions(script: Conversation, base: string, url?: string): Pr
   return [];
 }
 
-/** The other side of the Messages API, as a process of its own. */
+/** The other side of the Messages API, as a separate process. */
 class StandIn {
   private constructor(
     readonly process: ChildProcess,
@@ -174,7 +174,7 @@ class StandIn {
     return new StandIn(process, String(url).trim());
   }
 
-  /** Ends it; returns what was not as the script says. */
+  /** Stops it. Returns the deviations from the script. */
   async finish(): Promise<string[]> {
     const ended = once(this.process, 'exit');
     const response = await fetch(`${this.url}/standin/finish`, {
@@ -190,7 +190,7 @@ class StandIn {
   }
 }
 
-/** Puts the files that are none of Claude's business next to the memory. */
+/** Creates the files next to the memory that Claude must not touch. */
 function layBeside({ beside = {} }: Conversation, base: string): void {
   for (const [name, text] of Object.entries(beside)) {
     const file = join(base, name);
@@ -201,7 +201,7 @@ function layBeside({ beside = {} }: Conversation, base: string): void {
   }
 }
 
-/** What has become of the files next to the memory, if anything. */
+/** The changes of the files next to the memory, if any. */
 function disturbed({ beside = {} }: Conversation, base: string): string[] {
   return Object.entries(beside)
     .filter(([name, text]) => read(join(base, name)) !== text)
@@ -212,7 +212,7 @@ function read(file: string): string | undefined {
   return existsSync(file) && statSync(file).isFile() ? readFileSync(file, 'utf8') : undefined;
 }
 
-/** How the memory on disk differs from what the script says must be left of it. */
+/** The differences between the memory on disk and the script's expectation. */
 function unexpected({ then }: Conversation, base: string): string[] {
   if (!then) {
     return [];

@@ -1,7 +1,7 @@
 /**
- * What the demo shows: a conversation as it happens, and a directory as a tree.
+ * The output of the demo: a conversation as it happens, and a directory as a tree.
  *
- * A few escape sequences; colours only on a terminal, and none where `NO_COLOR` is set
+ * A few escape sequences. Colours only on a terminal, and only if `NO_COLOR` is not set
  * (https://no-color.org).
  */
 
@@ -12,7 +12,7 @@ import { setTimeout } from 'node:timers/promises';
 const STYLES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 };
 type Style = keyof typeof STYLES;
 
-/** How many lines of one text are shown. */
+/** The maximum number of lines shown of one text. */
 const MAX_LINES = 24;
 
 /** Prints a conversation. */
@@ -35,7 +35,7 @@ export class Screen {
     this.line(`── ${text} `.padEnd(this.#width, '─'), 'bold', 'yellow');
   }
 
-  /** What somebody says, wrapped. */
+  /** A message, wrapped. */
   async says(who: string, text: string, style: Style): Promise<void> {
     await setTimeout(this.pace * 1000);
     this.line();
@@ -70,7 +70,7 @@ export class Screen {
     }
   }
 
-  /** A directory with all that is in it. */
+  /** A directory with all its contents. */
   tree(directory: string, stem = ''): void {
     if (stem === '') {
       this.line(directory, 'bold');
@@ -89,7 +89,7 @@ export class Screen {
     }
   }
 
-  /** A text of several lines behind a mark, or under one. */
+  /** A text of several lines after a mark, or below one. */
   #block(lead: string, text: string, style: Style, leadStyle: Style = style): void {
     const lines = text.split('\n').flatMap((line) => this.#fitted(line, lead.length));
     const shown = lines.slice(0, MAX_LINES);
@@ -105,7 +105,7 @@ export class Screen {
     });
   }
 
-  /** The line in as many as it takes on a terminal; into a file it goes as it is. */
+  /** The line, wrapped for a terminal; a file gets it unchanged. */
   #fitted(line: string, lead: number): string[] {
     const shown = printable(line);
     return this.#terminal ? wrapped(shown, Math.max(this.#width - lead, 40)) : [shown];
@@ -119,7 +119,7 @@ export class Screen {
   }
 }
 
-/** What a command is about, in one line. */
+/** The target of a command, in one line. */
 function target(command: Record<string, unknown>): string {
   if ('old_path' in command) {
     return printable(`${command['old_path']} → ${command['new_path']}`);
@@ -134,12 +134,12 @@ function target(command: Record<string, unknown>): string {
   return printable(target);
 }
 
-/** The text without what could steer the terminal: its author is a model. */
+/** The text without sequences that could control the terminal, because a model wrote it. */
 function printable(text: string): string {
   return text.replaceAll('\t', '  ').replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '�');
 }
 
-/** The text in lines of `width` characters at most, broken at spaces. */
+/** The text in lines of at most `width` characters, broken at spaces. */
 function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';

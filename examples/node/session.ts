@@ -1,8 +1,8 @@
 /**
  * One session of the demo: a user's message, the real tool runner, Claude's memory.
  *
- * This is all that a program of one's own needs; `demo.ts` starts it, once for each session. The
- * memory is where the last session left it, and nothing else is.
+ * This is all that your own program needs. `demo.ts` starts it, once for each session. Only the
+ * memory is kept between sessions.
  */
 
 import { Anthropic } from '@anthropic-ai/sdk';
@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 import { load } from './conversation.js';
 import { Screen } from './screen.js';
 
-/** Where a live conversation is cut off: it costs money. */
+/** The limit of a live conversation, which costs money. */
 const MAX_TURNS = 50;
 
 const { values: options } = parseArgs({
@@ -30,7 +30,7 @@ const user = load(options.script).sessions[Number(options.number) - 1]?.user ?? 
 screen.heading(`Session ${options.number} · process ${process.pid}`);
 await screen.says('User', user, 'yellow');
 
-// The real API is found through the environment; the stand-in must not see a real key.
+// The real API is configured by the environment; the stand-in must not see a real key.
 const standin = options['base-url'];
 const client = new Anthropic(standin ? { baseURL: standin, apiKey: 'not-a-key' } : {});
 
@@ -38,7 +38,7 @@ const runner = client.beta.messages.toolRunner({
   model: options.model,
   max_tokens: 4096,
   max_iterations: MAX_TURNS,
-  // Where a conversation grows long, the API clears old tool results, but none of the memory's.
+  // In a long conversation the API clears old tool results, but not those of the memory.
   betas: [CONTEXT_MANAGEMENT_BETA],
   context_management: contextManagement(),
   tools: [memoryTool(options.memory)],
@@ -52,8 +52,8 @@ try {
       await screen.says('Claude', texts.map(({ text }) => text).join('\n\n'), 'cyan');
     }
     if (message.stop_reason === 'tool_use') {
-      // The runner would do this itself; done here, the results can be shown. It keeps them, so
-      // that no tool runs twice.
+      // The runner would do this itself. Here it is done explicitly to show the results. The runner
+      // caches them, so no tool runs twice.
       await showResults(message, await runner.generateToolResponse());
     }
   }

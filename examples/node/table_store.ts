@@ -1,9 +1,9 @@
 /**
- * A memory in a table of a browser's kind: a complete store of one's own, to be used as it is or to
- * be learnt from.
+ * A memory in a table like those of browsers: a complete custom store, to use unchanged or to learn
+ * from.
  *
- * What it asks of the table is what IndexedDB has: rows under keys in order, and transactions that
- * write several of them as one. `MapTable` is the smallest such table, a `Map`.
+ * It needs from the table only features of IndexedDB: rows in the order of their keys, and
+ * transactions that write several of them at once. `MapTable` is the smallest such table, a `Map`.
  *
  * ```ts
  * const memory = new Memory(new TableStore(new MapTable()));
@@ -18,7 +18,7 @@ export interface Row {
   content?: Uint8Array;
   /** Milliseconds since 1970. */
   modified: number;
-  /** Likewise, if the file was ever said to be accessed. */
+  /** The same for the last recorded access, if any. */
   accessed?: number | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface Table {
   get(path: string): Promise<Row | undefined>;
 
   /**
-   * All rows whose paths begin so. In IndexedDB: a cursor over
+   * All rows whose paths have this prefix. In IndexedDB: a cursor over
    * `IDBKeyRange.bound(prefix, prefix + '\uffff')`.
    */
   startingWith(prefix: string): Promise<[path: string, row: Row][]>;
@@ -40,7 +40,7 @@ export interface Table {
   change(rows: Map<string, Row | undefined>): Promise<void>;
 }
 
-/** A table in a `Map`, gone with it. */
+/** A table in a `Map`, which lasts as long as the object. */
 export class MapTable implements Table {
   readonly #rows = new Map<string, Row>();
 
@@ -63,7 +63,7 @@ export class MapTable implements Table {
   }
 }
 
-/** Runs one piece of work after the other. */
+/** Runs one task after the other. */
 export type Exclusively = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Within one program, or one tab. */
@@ -89,8 +89,8 @@ export class TableStore implements Store {
   readonly #exclusively: Exclusively;
 
   /**
-   * @param exclusively How writers exclude each other: they look at rows before they change some.
-   *   Among the tabs of a browser it is `(work) => navigator.locks.request('memories', work)`.
+   * @param exclusively How writers exclude each other, because they read rows before they change
+   *   some. For the tabs of a browser it is `(work) => navigator.locks.request('memories', work)`.
    */
   constructor(table: Table, exclusively: Exclusively = oneAfterTheOther()) {
     this.#table = table;
@@ -119,7 +119,7 @@ export class TableStore implements Store {
     return (await this.#file(path)).modified;
   }
 
-  // Changing looks first and writes last, in one change of the table: all of it or nothing.
+  // A change first reads and then writes, in one change of the table: all of it or nothing.
 
   write(path: string, content: Uint8Array, overwrite: boolean): Promise<void> {
     return this.#exclusively(async () => {
@@ -197,7 +197,7 @@ export class TableStore implements Store {
     });
   }
 
-  /** What is at a path; the root is there without having been made. */
+  /** The row at a path. The root always exists. */
   async #row(path: string): Promise<Row | undefined> {
     return path === ROOT ? DIRECTORY : this.#table.get(path);
   }
@@ -218,13 +218,13 @@ export class TableStore implements Store {
     return { content, ...times };
   }
 
-  /** A path and all that is below it. */
+  /** A path and everything below it. */
   async #tree(path: string): Promise<Map<string, Row>> {
     const row = await this.#existing(path);
     return new Map([[path, row], ...(await this.#table.startingWith(`${path}/`))]);
   }
 
-  /** The directories that are to be made for a path. */
+  /** The missing directories of a path. */
   async #missingParents(path: string): Promise<Map<string, Row | undefined>> {
     const missing = new Map<string, Row | undefined>();
     for (let above = parentOf(path); ; above = parentOf(above)) {

@@ -1,6 +1,6 @@
 <?php
 
-/** A memory from PHP, through FFI: what a program does with a tool call of the model. */
+/** A memory from PHP, with FFI: how a program handles a tool call of the model. */
 
 declare(strict_types=1);
 
@@ -18,10 +18,10 @@ final class Memory
     private FFI $library;
     private int $number;
 
-    /** Opens the store that the address names, with options such as ['max_files' => 100]. */
+    /** Opens the store at the address, with options such as ['max_files' => 100]. */
     public function __construct(string $address, array $options = [])
     {
-        // MEMDIR_LIBRARY is for a library that is not where the system looks for libraries.
+        // MEMDIR_LIBRARY is the path of a library outside the system's search path.
         $name = PHP_OS_FAMILY === 'Darwin' ? 'libmemdir_c.dylib' : 'libmemdir_c.so';
         $this->library = FFI::cdef(self::FUNCTIONS, getenv('MEMDIR_LIBRARY') ?: $name);
         $error = $this->library->new('char *');
@@ -55,7 +55,7 @@ final class Memory
         $this->library->memdir_close($this->number);
     }
 
-    /** The value in a text of the library, which is freed. */
+    /** Decodes a text of the library, and frees it. */
     private function taken(?FFI\CData $text): ?array
     {
         if ($text === null || FFI::isNull($text)) {

@@ -1,14 +1,13 @@
 """An agent with a memory, end to end: the real ``anthropic`` package, memdir, and two processes.
 
-By default a stand-in on loopback plays Claude's part from a script and checks every reply of the
-memory to the letter; with ``--live`` the same user speaks to the real API. Each session runs in a
-process of its own (``session.py``), so that the second one knows only what the first one left on
-disk.
+By default a local stand-in plays Claude's part from a script and compares every reply of the memory
+exactly; with ``--live`` the same user speaks to the real API. Each session runs in a separate
+process (``session.py``), so the second one knows only the files that the first one left on disk.
 
     python examples/python/demo.py [--async] [--keep DIR]
     ANTHROPIC_API_KEY=… python examples/python/demo.py --live [--model NAME]
 
-Ends with status 0 only if every reply, and the memory that is left at the end, is as it should be.
+The exit status is 0 only if every reply, and the memory at the end, is as expected.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ MODEL = "claude-sonnet-5-5"
 
 
 def main() -> int:
-    """The program; returns its exit status: 1 for a mismatch, 2 where it cannot begin."""
+    """The program. Returns its exit status: 1 for a mismatch, 2 if it cannot start."""
     options = parse_arguments()
     try:
         versions = {name: metadata.version(name) for name in ("memdir", "anthropic")}
@@ -98,7 +97,7 @@ def refuse(why: str) -> int:
 
 
 def run(script: Conversation, base: Path, options: argparse.Namespace, screen: Screen) -> int:
-    """Runs the sessions, then looks at what they left."""
+    """Runs the sessions, then checks the resulting memory."""
     lay_beside(script, base)
     standin = None if options.live else StandIn(script, context_management=True)
     with standin or contextlib.nullcontext():
@@ -133,7 +132,7 @@ def run(script: Conversation, base: Path, options: argparse.Namespace, screen: S
 def run_sessions(
     script: Conversation, base: Path, options: argparse.Namespace, standin: StandIn | None
 ) -> list[str]:
-    """Runs each session in a process of its own; returns what went wrong."""
+    """Runs each session in a separate process. Returns the problems."""
     env = dict(os.environ)
     for number in range(1, len(script.sessions) + 1):
         command = [sys.executable, str(Path(__file__).with_name("session.py"))]
@@ -143,7 +142,7 @@ def run_sessions(
             command.append("--async")
         if standin is not None:
             command += ["--base-url", standin.base_url]
-            # It is on this machine, whatever proxy leads out of it.
+            # It is on this machine, so requests to it must bypass any proxy.
             env["NO_PROXY"] = env["no_proxy"] = "127.0.0.1"
         status = subprocess.run(command, env=env, check=False).returncode
         if status != 0:
@@ -152,7 +151,7 @@ def run_sessions(
 
 
 def lay_beside(script: Conversation, base: Path) -> None:
-    """Puts the files that are none of Claude's business next to the memory."""
+    """Creates the files next to the memory that Claude must not touch."""
     for name, text in script.beside.items():
         file = base / name
         if not file.exists():
@@ -161,7 +160,7 @@ def lay_beside(script: Conversation, base: Path) -> None:
 
 
 def disturbed(script: Conversation, base: Path) -> list[str]:
-    """What has become of the files next to the memory, if anything."""
+    """The changes of the files next to the memory, if any."""
     return [
         f"{name}, next to the memory, was touched."
         for name, text in script.beside.items()
@@ -170,7 +169,7 @@ def disturbed(script: Conversation, base: Path) -> list[str]:
 
 
 def unexpected(script: Conversation, base: Path) -> list[str]:
-    """How the memory on disk differs from what the script says must be left of it."""
+    """The differences between the memory on disk and the script's expectation."""
     if script.then is None:
         return []
     left: dict[str, str | None] = {}

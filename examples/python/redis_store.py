@@ -1,4 +1,4 @@
-"""A memory in Redis: a complete store of one's own, to be used as it is or to be learnt from.
+"""A memory in Redis: a complete custom store, to use unchanged or to learn from.
 
     pip install memdir redis
 
@@ -13,12 +13,12 @@ A directory is a hash of its entries' names and kinds, a file a hash of its cont
     agent-42:dir:/memories/notes       today.md → f
     agent-42:file:/memories/todo.md    content → …, modified → 1795270000000000
 
-Every change is one transaction of Redis's optimistic kind: it watches each key that it looks at,
-and begins anew where somebody else changed one of them before it was done. So any number of
-programs, on any number of machines, can use one memory, and readers wait for nobody. Redis carries
-a transaction out, and writes it down, as a whole or not at all. That what was acknowledged survives
-a crash needs `appendonly yes` and `appendfsync always` in Redis's configuration, and `noeviction`,
-which is its default, keeps it from forgetting when it is full.
+Every change is one optimistic transaction of Redis: it watches each key that it reads, and starts
+again if another client changed one of them before it was done. So any number of programs, on any
+number of machines, can use one memory, and readers never wait. Redis executes and persists a
+transaction as a whole or not at all. Acknowledged changes survive a crash only with
+`appendonly yes` and `appendfsync always` in Redis's configuration. Keep `noeviction`, which is the
+default, so Redis does not drop data when it is full.
 """
 
 from __future__ import annotations
@@ -59,17 +59,17 @@ def time_of(micros: Any) -> datetime | None:
 
 
 class RedisStore(Store):
-    """Keeps a memory on the Redis at `url`, apart from those of other namespaces."""
+    """Keeps a memory on the Redis at `url`, separate from those of other namespaces."""
 
     def __init__(self, url: str, namespace: str = "memdir") -> None:
         self._redis = redis.Redis.from_url(url, decode_responses=False)
         self._namespace = namespace
 
     def close(self) -> None:
-        """Lets go of the connections."""
+        """Closes the connections."""
         self._redis.close()
 
-    # --- reading: all that belongs together is asked in one transaction, and is of one moment ---
+    # --- reading: values that belong together are read in one transaction -----------------------
 
     def read(self, path: str) -> bytes:
         content = self._field(path, "content")
@@ -95,7 +95,7 @@ class RedisStore(Store):
         return [Entry(child) for child, kind in below.items() if kind == DIRECTORY] + [
             Entry(file, size, time_of(times[0]), time_of(times[1]))
             for file, size, times in zip(files, answers[::2], answers[1::2], strict=True)
-            # Without a time it is gone since its directory was asked.
+            # Without a time, the file was deleted after its directory was read.
             if times[0] is not None
         ]
 
@@ -187,7 +187,7 @@ class RedisStore(Store):
                 moved = new + path[len(old) :]
                 if moved.count("/") > 65 or len(moved.encode()) > 4096:
                     raise OSError(errno.ENAMETOOLONG, "a path below would be too long", new)
-            # Redis keeps no empty hash: an empty directory has no key to be renamed.
+            # Redis keeps no empty hash, so an empty directory has no key to rename.
             full = {parent_of(path) for path in tree if path != old}
             pipe.multi()
             pipe.hdel(self._directory(parent_of(old)), name_of(old))
@@ -199,7 +199,7 @@ class RedisStore(Store):
 
         self._redis.transaction(change)
 
-    # --- keys and what is behind them -----------------------------------------------------------
+    # --- keys and their values ------------------------------------------------------------------
 
     def _file(self, path: str) -> str:
         return f"{self._namespace}:file:{path}"
@@ -211,7 +211,7 @@ class RedisStore(Store):
         return self._file(path) if kind == FILE else self._directory(path)
 
     def _field(self, path: str, field: str) -> Any:
-        """A field of a file, or the exception that says why there is none."""
+        """A field of a file, or an exception with the reason why there is none."""
         with self._redis.pipeline() as pipe:
             self._ask_kind(pipe, path)
             pipe.hget(self._file(path), field)
@@ -223,18 +223,18 @@ class RedisStore(Store):
         return value
 
     def _watch(self, pipe: Pipeline, key: str) -> None:
-        """Lets the transaction fail, and begin anew, if the key is changed before its end."""
+        """Makes the transaction fail and start again, if the key changes before its end."""
         pipe.watch(key)  # type: ignore[no-untyped-call]
 
     def _ask_kind(self, pipe: Pipeline, path: str) -> None:
-        """Asks what is at a path; the root is there without having been made."""
+        """Requests the kind of entry at a path. The root always exists."""
         if path == ROOT:
             pipe.echo(DIRECTORY)
         else:
             pipe.hget(self._directory(parent_of(path)), name_of(path))
 
     def _kind(self, pipe: Pipeline, path: str) -> Any:
-        """What is at a path as long as the transaction lasts; `None` if nothing is."""
+        """The kind of entry at a path, valid for the transaction; `None` if there is none."""
         if path == ROOT:
             return DIRECTORY
         self._watch(pipe, self._directory(parent_of(path)))
@@ -251,13 +251,13 @@ class RedisStore(Store):
         return missing
 
     def _link(self, pipe: Pipeline, path: str, kind: bytes, missing: Sequence[str]) -> None:
-        """Enters a path into its directory, and that into its own, as far as they are missing."""
+        """Adds a path to its directory, and creates missing parents."""
         pipe.hset(self._directory(parent_of(path)), name_of(path), kind)
         for directory in missing:
             pipe.hset(self._directory(parent_of(directory)), name_of(directory), DIRECTORY)
 
     def _tree(self, pipe: Pipeline, path: str) -> dict[str, bytes]:
-        """A path and all that is below it, with their kinds, as long as the transaction lasts."""
+        """A path and everything below it, with their kinds, valid for the transaction."""
         kind = self._kind(pipe, path)
         if kind is None:
             raise FileNotFoundError(path)

@@ -1,7 +1,7 @@
-"""What the demo shows: a conversation as it happens, and a directory as a tree.
+"""The output of the demo: a conversation as it happens, and a directory as a tree.
 
-Plain ``print`` and a few escape sequences; colours only on a terminal, and none where ``NO_COLOR``
-is set (https://no-color.org).
+Plain ``print`` and a few escape sequences. Colours only on a terminal, and only if ``NO_COLOR`` is
+not set (https://no-color.org).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Any
 
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
-# What to put where the terminal's encoding lacks the character.
+# Replacements for characters that the terminal's encoding lacks.
 PLAIN = str.maketrans("▸✓✗│├└─→·…", ">+x||`->-.")
 
 MAX_LINES = 24
-"""How many lines of one text are shown."""
+"""The maximum number of lines shown of one text."""
 
 
 class Screen:
@@ -53,7 +53,7 @@ class Screen:
         self.line(f"── {text} ".ljust(self._width, "─"), "bold", "yellow")
 
     def says(self, who: str, text: str, style: str) -> None:
-        """What somebody says, wrapped."""
+        """A message, wrapped."""
         time.sleep(self._pace)
         self.line()
         self.line(who, "bold", style)
@@ -76,7 +76,7 @@ class Screen:
             self._block("    ✓ ", result, "dim", "green")
 
     def tree(self, root: Path) -> None:
-        """A directory with all that is in it."""
+        """A directory with all its contents."""
         self.line(str(root), "bold")
         for stem, name, size in _walk(root):
             print(
@@ -87,7 +87,7 @@ class Screen:
             )
 
     def _block(self, lead: str, text: str, style: str, lead_style: str | None = None) -> None:
-        """A text of several lines behind a mark, or under one."""
+        """A text of several lines after a mark, or below one."""
         lines = [part for line in text.split("\n") for part in self._fitted(line, len(lead))]
         shown = lines[:MAX_LINES]
         if len(lines) > MAX_LINES:
@@ -101,7 +101,7 @@ class Screen:
             print(start + self._dressed(line, style), flush=True)
 
     def _fitted(self, line: str, lead: int) -> list[str]:
-        """The line in as many as it takes on a terminal; into a file it goes as it is."""
+        """The line, wrapped for a terminal; a file gets it unchanged."""
         line = _printable(line)
         if not self._terminal:
             return [line]
@@ -118,7 +118,7 @@ class Screen:
 
 
 def _target(command: Mapping[str, Any]) -> str:
-    """What a command is about, in one line."""
+    """The target of a command, in one line."""
     if "old_path" in command:
         return _printable(f"{command['old_path']} → {command.get('new_path')}")
     target = str(command.get("path", ""))
@@ -130,7 +130,7 @@ def _target(command: Mapping[str, Any]) -> str:
 
 
 def _arguments(command: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """The texts that a command brings: mark, text, style."""
+    """The texts in a command: mark, text, style."""
     marks = {
         "file_text": ("│", "dim"),
         "old_str": ("-", "red"),
@@ -143,7 +143,7 @@ def _arguments(command: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 
 def _printable(text: str) -> str:
-    """The text without what could steer the terminal: its author is a model."""
+    """The text without sequences that could control the terminal, because a model wrote it."""
     return "".join(c if c.isprintable() else "  " if c == "\t" else "�" for c in text)
 
 

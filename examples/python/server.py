@@ -1,4 +1,4 @@
-"""A web server whose users have a memory each, in one PostgreSQL database.
+"""A web server with a memory for each user, in one PostgreSQL database.
 
     pip install 'memdir[anthropic]' fastapi uvicorn
     export MEMORIES=postgres://user:password@db.example.com/agents
@@ -37,13 +37,13 @@ def open_memory(namespace: str) -> Any:
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    # Makes the tables of a new database. While the database is down, the server starts all the same
-    # and answers 503.
+    # Creates the tables of a new database. If the database is down, the server still starts, and
+    # answers 503.
     try:
         async with await open_memory("health") as memory:
             await memory.read("/memories/none")
     except RefusedError:
-        pass  # There is no such file, so the database is there.
+        pass  # The file does not exist, so the database is available.
     except StoreError as error:
         log.warning("the database cannot be reached: %s", error)
     async with AsyncAnthropic() as client:
@@ -65,7 +65,7 @@ async def unavailable(request: Request, error: StoreError) -> JSONResponse:
 
 
 async def user_id(authorization: Annotated[str, Header()]) -> str:
-    """Who asks. Yours checks a session or a token; this one believes what it is told."""
+    """The user's id. Your own server checks a session or a token; this one trusts the client."""
     scheme, _, user = authorization.partition(" ")
     if scheme != "Bearer" or not user:
         raise HTTPException(401)
@@ -73,7 +73,7 @@ async def user_id(authorization: Annotated[str, Header()]) -> str:
 
 
 async def memory_of_user(user: Annotated[str, Depends(user_id)]) -> AsyncIterator[AsyncMemory]:
-    """The memory of who asks, for as long as the request lasts."""
+    """The user's memory, for the duration of the request."""
     async with await open_memory(f"user:{user}") as memory:
         yield memory
 
@@ -105,6 +105,6 @@ async def tool(memory: UserMemory, call: dict[str, Any]) -> dict[str, Any]:
 
 @app.delete("/memory")
 async def forget(memory: UserMemory) -> dict[str, int]:
-    """What a user may ask for at any time: everything goes, with its history."""
+    """Erases everything of a user, including the history, at the user's request."""
     erased = await memory.erase()
     return {"files": erased.files, "versions": erased.versions}

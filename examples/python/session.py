@@ -1,7 +1,7 @@
 """One session of the demo: a user's message, the real tool runner, Claude's memory.
 
-This is all that a program of one's own needs; ``demo.py`` starts it, once for each session. The
-memory is where the last session left it, and nothing else is.
+This is all that your own program needs. ``demo.py`` starts it, once for each session. Only the
+memory is kept between sessions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import conversation
 
 MAX_TOKENS = 4096
 MAX_TURNS = 50
-"""Where a live conversation is cut off: it costs money."""
+"""The limit of a live conversation, which costs money."""
 
 
 def main() -> int:
@@ -62,7 +62,7 @@ def converse(user: str, options: argparse.Namespace, screen: Screen) -> None:
             model=options.model,
             max_tokens=MAX_TOKENS,
             max_iterations=MAX_TURNS,
-            # Where a conversation grows long, the API clears old tool results, but none of these.
+            # In a long conversation the API clears old tool results, but not these.
             betas=[memdir.CONTEXT_MANAGEMENT_BETA],
             context_management=memdir.context_management(),
             tools=[memdir.MemoryTool(options.memory)],
@@ -71,8 +71,8 @@ def converse(user: str, options: argparse.Namespace, screen: Screen) -> None:
         for message in runner:
             show_text(message, screen)
             if message.stop_reason == "tool_use":
-                # The runner would do this itself; done here, the results can be shown. It keeps
-                # them, so that no tool runs twice.
+                # The runner would do this itself. Here it is done explicitly to show the results.
+                # The runner caches them, so no tool runs twice.
                 show_results(message, runner.generate_tool_call_response(), screen)
 
 
@@ -82,7 +82,7 @@ async def converse_async(user: str, options: argparse.Namespace, screen: Screen)
             model=options.model,
             max_tokens=MAX_TOKENS,
             max_iterations=MAX_TURNS,
-            # Where a conversation grows long, the API clears old tool results, but none of these.
+            # In a long conversation the API clears old tool results, but not these.
             betas=[memdir.CONTEXT_MANAGEMENT_BETA],
             context_management=memdir.context_management(),
             tools=[memdir.AsyncMemoryTool(options.memory)],
@@ -95,7 +95,7 @@ async def converse_async(user: str, options: argparse.Namespace, screen: Screen)
 
 
 def client_options(options: argparse.Namespace) -> dict[str, Any]:
-    """The real API is found through the environment; the stand-in must not see a real key."""
+    """The real API is configured by the environment; the stand-in must not see a real key."""
     if options.base_url is None:
         return {}
     return {"base_url": options.base_url, "api_key": "not-a-key"}
@@ -118,7 +118,7 @@ def show_results(message: Any, response: Any, screen: Screen) -> None:
 
 
 def said_by_the_api(error: anthropic.APIStatusError) -> str:
-    """The sentence in an error of the API's."""
+    """The sentence in an error of the API."""
     body: Any = error.body
     try:
         return str(body["error"]["message"])

@@ -1,4 +1,4 @@
-# A memory from Ruby, through Fiddle: what a program does with a tool call of the model.
+# A memory from Ruby, with Fiddle: how a program handles a tool call of the model.
 
 require "fiddle/import"
 require "json"
@@ -8,7 +8,7 @@ class Memory
   # The functions of memdir.h.
   module Library
     extend Fiddle::Importer
-    # MEMDIR_LIBRARY is for a library that is not where the system looks for libraries.
+    # MEMDIR_LIBRARY is the path of a library outside the system's search path.
     dlload ENV.fetch("MEMDIR_LIBRARY", RUBY_PLATFORM.include?("darwin") ? "libmemdir_c.dylib" : "libmemdir_c.so")
     extern "unsigned long long memdir_open(const char *, const char *, char **)"
     extern "char *memdir_execute(unsigned long long, const char *, char **)"
@@ -18,13 +18,14 @@ class Memory
 
   class Error < StandardError; end
 
-  # Opens the store that the address names, with options such as max_files: 100.
+  # Opens the store at the address, with options such as max_files: 100.
   def initialize(address, **options)
     @number, error = with_error { |place| Library.memdir_open(address, JSON.generate(options), place) }
     raise Error, error["message"] if error
   end
 
-  # Executes one tool call: "content" and "is_error" of the tool_result. A failure of the store goes to the block.
+  # Executes one tool call, and returns "content" and "is_error" of the tool_result. The block gets a failure of
+  # the store.
   def execute(input)
     reply, error = with_error { |place| Library.memdir_execute(@number, JSON.generate(input), place) }
     yield error if error && block_given?
@@ -45,7 +46,7 @@ class Memory
     [value, error.null? ? nil : JSON.parse(taken(error))]
   end
 
-  # A text of the library, which is freed.
+  # Copies a text of the library, and frees it.
   def taken(pointer)
     pointer.to_s.force_encoding(Encoding::UTF_8)
   ensure

@@ -1,7 +1,7 @@
-"""Scripted conversations: what the stand-in plays back, and what it expects in return.
+"""Scripted conversations: the messages that the stand-in plays, and the requests that it expects.
 
-The format is described in ``examples/README.md``. A script is checked whole when it is loaded, so
-that a slip in it is reported as such and not as a failure of the program that is being tried.
+``examples/README.md`` describes the format. A script is validated completely when it is loaded. So
+an error in it is reported as such, and not as a failure of the program under test.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 
 
 class ScriptError(ValueError):
-    """The script itself is wrong; says where."""
+    """The script itself is invalid; the message says where."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """One tool use of Claude's, and what must come back for it."""
+    """One tool use by Claude, and the expected result."""
 
     input: Any
     result: str | list[dict[str, Any]]
@@ -35,7 +35,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Session:
-    """One conversation from the user's message to Claude's last word."""
+    """One conversation from the user's message to Claude's last message."""
 
     user: str
     turns: tuple[Turn, ...]
@@ -43,7 +43,7 @@ class Session:
 
 @dataclass(frozen=True)
 class Conversation:
-    """A whole script: sessions that follow each other on the same memory."""
+    """A whole script: consecutive sessions on the same memory."""
 
     about: str
     sessions: tuple[Session, ...]
@@ -52,18 +52,18 @@ class Conversation:
     tool: dict[str, Any] | None = None
     """The whole entry of the tool, if it is a custom tool instead of Anthropic's."""
     beside: dict[str, str] = field(default_factory=dict)
-    """Files next to the ``memories`` directory that nobody may touch: path → content."""
+    """Files next to the ``memories`` directory that must not change: path → content."""
     then: dict[str, str | None] | None = None
     """The complete memory at the end: path → content; ``None`` is an empty directory."""
 
     @property
     def turns(self) -> int:
-        """How many messages Claude sends in all."""
+        """The total number of Claude's messages."""
         return sum(len(session.turns) for session in self.sessions)
 
     @property
     def calls(self) -> int:
-        """How many tool uses there are in all."""
+        """The total number of tool uses."""
         return sum(len(turn.calls) for session in self.sessions for turn in session.turns)
 
 
@@ -72,7 +72,7 @@ def load(path: str | Path) -> Conversation:
 
     Raises:
         OSError: the file cannot be read.
-        ScriptError: it is not a script.
+        ScriptError: the file is not a script.
     """
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -85,10 +85,10 @@ def load(path: str | Path) -> Conversation:
 
 
 def parse(data: Any) -> Conversation:
-    """The conversation in a script that has been read from JSON.
+    """The conversation in a script that was parsed from JSON.
 
     Raises:
-        ScriptError: it is not a script.
+        ScriptError: the value is not a script.
     """
     script = _fields(
         data,
@@ -168,7 +168,7 @@ def _text(data: Any, where: str) -> str:
 
 
 def _expanded(value: Any, where: str) -> Any:
-    """The value with every ``{"$text": [piece, …]}`` in it joined."""
+    """The value with every ``{"$text": [piece, …]}`` joined."""
     if isinstance(value, list):
         return [_expanded(item, where) for item in value]
     if not isinstance(value, dict):
@@ -190,7 +190,7 @@ def _fields(
     required: dict[str, type | tuple[type, ...]] | None = None,
     optional: dict[str, type] | None = None,
 ) -> dict[str, Any]:
-    """The fields of an object, of the right types; absent optional ones are empty."""
+    """The fields of an object, with the right types; missing optional ones are empty."""
     required, optional = required or {}, optional or {}
     if not isinstance(data, dict):
         raise ScriptError(f"{where} must be an object")

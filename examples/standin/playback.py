@@ -1,8 +1,8 @@
-"""Plays a conversation and judges what it is sent.
+"""Plays a conversation and checks the requests.
 
-This is the Messages API as far as a tool runner can see it: who may speak when, which tool result
-answers which tool use, and what of it the server remembers when the client uses message threads.
-It knows nothing of HTTP.
+This is the Messages API as far as a tool runner can see it: whose turn it is, which tool result
+answers which tool use, and which messages the server remembers when the client uses message
+threads. It is independent of HTTP.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ EDITS = {
     "clear_tool_uses_20250919": "context-management-2025-06-27",
     "compact_20260112": "compact-2026-01-12",
 }
-"""The edits of a long conversation that a client may ask for, and the beta that each one needs."""
+"""The edits of a long conversation that a client may request, and the beta for each."""
 
 
 class MismatchError(Exception):
-    """A request is not what the script expects; says in full how they differ."""
+    """A request differs from the script; the message shows the complete difference."""
 
 
 class Playback:
-    """One run through a conversation. Not for several threads at once.
+    """One run through a conversation. Not thread-safe.
 
     With ``context_management`` every request must ask for context editing.
     """
@@ -50,17 +50,17 @@ class Playback:
 
     @property
     def where(self) -> str:
-        """Which turn is to be sent next, in words."""
+        """The name of the next turn."""
         if self.complete:
             return "after the last session"
         turns = len(self.conversation.sessions[self._session].turns)
         return f"session {self._session + 1}, turn {self._turn + 1} of {turns}"
 
     def answer(self, headers: Mapping[str, str], body: Any) -> dict[str, Any]:
-        """Judges one request and returns Claude's next message.
+        """Checks one request and returns Claude's next message.
 
         Raises:
-            MismatchError: the request is wrong. Nothing has moved on.
+            MismatchError: the request is wrong. The state is unchanged.
         """
         if self.complete:
             raise MismatchError("the conversation is over, and here is another request")
@@ -73,7 +73,7 @@ class Playback:
         session = self.conversation.sessions[self._session]
         message = self._message(session.turns[self._turn], body["model"])
         if "context_management" in body:
-            # No script is as long as that.
+            # No script is long enough for an edit.
             message["context_management"] = {"applied_edits": []}
         self._threaded = "thread" in body
         self.results_checked += new_results
@@ -83,7 +83,7 @@ class Playback:
             self._session, self._turn = self._session + 1, 0
         return message
 
-    # --- what is judged -----------------------------------------------------------------------
+    # --- checks of requests -------------------------------------------------------------------
 
     def _check_settings(self, headers: Mapping[str, str], body: dict[str, Any]) -> None:
         if body.get("stream", False) is not False:
@@ -108,7 +108,7 @@ class Playback:
                 )
 
     def _continues_thread(self, headers: Mapping[str, str], body: dict[str, Any]) -> bool:
-        """Whether the request goes on from what the server remembers of the one before."""
+        """Whether the request continues the messages that the server remembers."""
         if "thread" not in body:
             return False
         if THREADS_BETA not in headers.get("anthropic-beta", ""):
@@ -129,7 +129,7 @@ class Playback:
         return True
 
     def _check_messages(self, body: dict[str, Any]) -> int:
-        """Checks the history, and returns how many tool results in it are new."""
+        """Checks the history. Returns the number of new tool results in it."""
         session = self.conversation.sessions[self._session]
         wanted = self._history(session)
         if isinstance(body.get("thread"), dict) and body["thread"].get("type") == "continue":
@@ -155,7 +155,7 @@ class Playback:
         return len(session.turns[self._turn - 1].calls) if self._turn else 0
 
     def _history(self, session: Session) -> list[dict[str, Any]]:
-        """What the client should hold before the next turn. Tool results stand as their calls."""
+        """The client's messages before the next turn. A call represents its tool result."""
         history: list[dict[str, Any]] = [{"role": "user", "content": session.user}]
         for number, turn in enumerate(session.turns[: self._turn]):
             ids = [self._call_id(number, at) for at in range(len(turn.calls))]
@@ -163,7 +163,7 @@ class Playback:
             history.append({"role": "user", "calls": turn.calls, "ids": ids})
         return history
 
-    # --- what is sent -------------------------------------------------------------------------
+    # --- the messages sent --------------------------------------------------------------------
 
     def _message(self, turn: Turn, model: str) -> dict[str, Any]:
         return {
@@ -200,7 +200,7 @@ class Playback:
 
 
 def check_headers(headers: Mapping[str, str]) -> None:
-    """The headers that the API asks for; names in lower case."""
+    """The headers that the API requires; names in lower case."""
     key = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ")
     if not key.strip():
         raise MismatchError("neither `x-api-key` nor `authorization: Bearer …` was sent")
@@ -213,7 +213,7 @@ def check_headers(headers: Mapping[str, str]) -> None:
 
 
 def check_context_management(headers: Mapping[str, str], config: Any) -> None:
-    """Edits of a long conversation that the API knows, and that spare the memory."""
+    """The edits of a long conversation that the API supports, and that spare the memory."""
     edits = config.get("edits") if isinstance(config, dict) else None
     if not isinstance(edits, list) or not edits:
         raise MismatchError(f"`context_management` should have edits, got {_json(config)}")
@@ -231,7 +231,7 @@ def check_context_management(headers: Mapping[str, str], config: Any) -> None:
 
 
 def _check_assistant(want: list[dict[str, Any]], got: Any, where: str) -> None:
-    """Claude's own words must come back as they were sent; SDKs may add fields to a block."""
+    """Claude's own messages must be returned unchanged; SDKs may add fields to a block."""
     blocks = got if isinstance(got, list) else []
     shown = [
         {name: block.get(name) for name in wanted} if isinstance(block, dict) else block
@@ -245,7 +245,7 @@ def _check_assistant(want: list[dict[str, Any]], got: Any, where: str) -> None:
 
 
 def _check_results(calls: tuple[Call, ...], ids: list[str], got: Any, where: str) -> None:
-    """One tool result for each tool use, in their order, and nothing else."""
+    """One tool result for each tool use, in order, and nothing else."""
     blocks = got if isinstance(got, list) else [got]
     got_ids = [
         block.get("tool_use_id")
@@ -273,7 +273,7 @@ def _check_results(calls: tuple[Call, ...], ids: list[str], got: Any, where: str
 
 
 def _check_text(what: str, want: str, got: Any, where: str, wrong: bool = False) -> None:
-    """The text is the same to the letter, whether it comes plain or as one text block."""
+    """The text must match exactly, either plain or as one text block."""
     text = got
     if isinstance(got, list) and len(got) == 1 and isinstance(got[0], dict):
         text = got[0].get("text") if got[0].get("type") == "text" else got
@@ -286,7 +286,7 @@ def _check_text(what: str, want: str, got: Any, where: str, wrong: bool = False)
 
 
 def _lines(text: str) -> list[str]:
-    """The lines in JSON's notation, so that no space, tab or missing line end stays unseen."""
+    """The lines in JSON's notation, so every space, tab or missing line ending is visible."""
     return [_json(line) for line in text.splitlines(keepends=True)]
 
 

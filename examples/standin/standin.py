@@ -1,17 +1,17 @@
-"""A stand-in for the Messages API on loopback: plays a scripted conversation, and nothing else.
+"""A stand-in for the Messages API on loopback, which plays a scripted conversation.
 
-For trying a tool against a real SDK without the hosted API. Every request is checked against the
-script; the first one that is wrong is answered with status 400, which no SDK repeats, and a text
-that shows the difference, and so is every request after it. See ``examples/README.md``.
+It is for trying a tool with a real SDK but without the hosted API. Every request is compared with
+the script. The first wrong request, and every one after it, gets status 400, which SDKs do not
+retry, and a text with the difference. See ``examples/README.md``.
 
 As a program::
 
     python3 examples/standin/standin.py SCRIPT.json [--port 0] [--record FILE]
         [--context-management]
 
-prints its base URL on one line when it is ready, and ends when it is told to (``POST
-/standin/finish``, or SIGTERM): with status 0 if the whole conversation was played and nothing was
-wrong, else with status 1 and the reasons on standard error.
+prints its base URL on one line when it is ready. It ends on request (``POST /standin/finish``, or
+SIGTERM): with status 0 if the whole conversation was played without errors, otherwise with status 1
+and the reasons on standard error.
 
 In Python::
 
@@ -41,15 +41,15 @@ FINISH = ("POST", "/standin/finish")
 
 
 class ConversationError(AssertionError):
-    """The conversation was not played as the script has it."""
+    """The conversation was not played according to the script."""
 
 
 class StandIn:
     """A server on 127.0.0.1 that plays one conversation once.
 
     Args:
-        script: what to play.
-        port: where to listen; 0 takes a free port.
+        script: the conversation.
+        port: the port of the server; 0 selects a free one.
         record: a file to which each request is added as one line of JSON.
         context_management: whether each request must ask for context editing.
 
@@ -65,32 +65,32 @@ class StandIn:
         context_management: bool = False,
     ) -> None:
         self.requests: list[dict[str, Any]] = []
-        """What was sent: ``method``, ``path``, ``headers`` (names in lower case) and ``body``."""
+        """The requests: ``method``, ``path``, ``headers`` (names in lower case) and ``body``."""
         self.failures: list[str] = []
-        """What was wrong, in the order it was seen."""
+        """The errors, in order."""
         self.finished = threading.Event()
-        """Set when a client has asked for the end."""
+        """Set when a client has requested the end."""
         self._playback = Playback(script, context_management=context_management)
         self._record = Path(record) if record is not None else None
         if self._record is not None:
             self._record.write_bytes(b"")
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", port), self)
-        # How often it looks whether to stop, in seconds: tests start and stop many.
+        # The polling interval for a stop, in seconds: tests start and stop many servers.
         serve = partial(self._server.serve_forever, poll_interval=0.02)
         self._thread = threading.Thread(target=serve, daemon=True)
 
     @property
     def base_url(self) -> str:
-        """To be given to an SDK's client."""
+        """The base URL for an SDK's client."""
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def start(self) -> None:
-        """Serves in a thread of its own."""
+        """Serves in a separate thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Stops serving; the report stays."""
+        """Stops serving; the report is kept."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -103,7 +103,7 @@ class StandIn:
         self.stop()
 
     def report(self) -> dict[str, Any]:
-        """How far the conversation came, and what was wrong."""
+        """The progress of the conversation, and its errors."""
         with self._lock:
             script, playback = self._playback.conversation, self._playback
             return {
@@ -117,10 +117,10 @@ class StandIn:
             }
 
     def finish(self) -> dict[str, Any]:
-        """The report of a conversation that was played to its end, with nothing wrong.
+        """The report of a conversation that was played completely, without errors.
 
         Raises:
-            ConversationError: it was not; says why.
+            ConversationError: it was not; the message has the reason.
         """
         report = self.report()
         problems = report["failures"]
@@ -178,7 +178,8 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    # Head and body are two small writes: the second would wait for the first one's receipt.
+    # Head and body are two small writes: the second would wait for the acknowledgement of the
+    # first.
     disable_nagle_algorithm = True
     server: _Server
 
@@ -197,15 +198,15 @@ class _Handler(BaseHTTPRequestHandler):
         if (self.command, self.path) == FINISH:
             self.server.standin.finished.set()
 
-    # The names are http.server's. Whatever is asked, it is recorded.
+    # The names are those of http.server. Every request is recorded.
     do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = _answer  # noqa: N815
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: what matters is in the report."""
+        """No log: the report has everything."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The program; returns its exit status."""
+    """The program. Returns its exit status."""
     parser = argparse.ArgumentParser(description="A loopback stand-in for the Messages API.")
     parser.add_argument("script", metavar="SCRIPT.json", help="the conversation to play")
     parser.add_argument("--port", type=int, default=0, help="where to listen (default: a free one)")

@@ -1,37 +1,37 @@
-// A memory in a keychain: a complete store of one's own, to be used as it is or to be learnt from.
+// A memory in a keychain: a complete custom store, to use unchanged or to learn from.
 //
-// A keychain has data under keys and no more: no directories, and no way to change two items at once.
-// So one item, the index, says what is at which path and under which key its content is; contents are
-// never changed, but written under new keys. Every change comes into force when the index is
-// replaced: what goes wrong before leaves the old tree, what goes wrong after it the new one.
+// A keychain only has data under keys: no directories, and no way to change two items at once. So one
+// item, the index, maps each path to its kind and to the key of its content. Contents are never
+// changed, but written under new keys. A change takes effect when the index is replaced: a failure
+// before that leaves the old tree, and a failure after it the new one.
 
 import Foundation
 import Memdir
 
-/// What the store asks of a keychain. With Apple's: items of the class `kSecClassGenericPassword` of
-/// one service, with the key as `kSecAttrAccount`.
+/// The functions that the store needs from a keychain. With Apple's: items of the class
+/// `kSecClassGenericPassword` of one service, with the key as `kSecAttrAccount`.
 public protocol Keychain: Sendable {
-    /// What is under a key. `SecItemCopyMatching` with `kSecReturnData`.
+    /// The data under a key, if any. `SecItemCopyMatching` with `kSecReturnData`.
     func data(for key: String) throws -> Data?
 
-    /// Puts data under a key in the place of what is there. `SecItemUpdate`, or `SecItemAdd`.
+    /// Stores data under a key, replacing existing data. `SecItemUpdate`, or `SecItemAdd`.
     func set(_ data: Data, for key: String) throws
 
-    /// Removes what is under a key, if there is anything. `SecItemDelete`.
+    /// Removes the data under a key, if any. `SecItemDelete`.
     func remove(_ key: String) throws
 
     /// All keys. `SecItemCopyMatching` with `kSecMatchLimitAll`.
     func keys() throws -> [String]
 }
 
-/// Keeps a memory in a keychain, which nobody else may use meanwhile.
+/// Keeps a memory in a keychain. No other process may use it at the same time.
 public final class KeychainStore: Store, @unchecked Sendable {
     private let keychain: any Keychain
     private let lock = NSLock()
 
     public init(_ keychain: any Keychain) throws {
         self.keychain = keychain
-        // Contents that a program which was killed has left.
+        // Contents left by a program that was killed.
         let known = Set(try load().compactMap { $0.value.file?.key } + [Self.index])
         for key in try keychain.keys() where !known.contains(key) { try keychain.remove(key) }
     }
@@ -139,7 +139,7 @@ public final class KeychainStore: Store, @unchecked Sendable {
 
     private typealias Index = [Path: Node]
 
-    /// A file, or a directory, which is no file.
+    /// A file, or a directory, which has no file.
     private struct Node: Codable {
         var file: File?
     }
@@ -148,7 +148,7 @@ public final class KeychainStore: Store, @unchecked Sendable {
         let key: String
         let size: Int64
         var modified: Date
-        /// When it was last said to be accessed.
+        /// The time of the last recorded access, if any.
         var accessed: Date?
     }
 
@@ -157,7 +157,7 @@ public final class KeychainStore: Store, @unchecked Sendable {
         return try PropertyListDecoder().decode(Index.self, from: data)
     }
 
-    /// From here on the change is in force.
+    /// This call makes the change effective.
     private func save(_ index: Index) throws {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .binary
@@ -172,7 +172,7 @@ public final class KeychainStore: Store, @unchecked Sendable {
         if let old { forget(old) }
     }
 
-    /// What cannot be removed now goes when the store is opened the next time.
+    /// A content that cannot be removed now is removed when the store is opened the next time.
     private func forget(_ file: File) {
         try? keychain.remove(file.key)
     }
@@ -203,8 +203,8 @@ public final class KeychainStore: Store, @unchecked Sendable {
     }
 }
 
-/// A path by its bytes: Swift takes two strings for the same that are written with other bytes (`é`
-/// as one character or as two), and a store must not.
+/// A path compared by its bytes. Swift considers strings equal whose bytes differ (`é` as one
+/// character or as two), and a store must not.
 private struct Path: Hashable, Codable {
     static let root = Path("/memories")
 
@@ -228,7 +228,7 @@ private struct Path: Hashable, Codable {
     var isTooLong: Bool { bytes.count > 4096 || bytes.filter { $0 == UInt8(ascii: "/") }.count > 65 }
 }
 
-/// A keychain in this process, gone with it.
+/// A keychain in this process, which lasts as long as the object.
 public final class MapKeychain: Keychain, @unchecked Sendable {
     private let lock = NSLock()
     private var items: [String: Data] = [:]

@@ -5,10 +5,10 @@ import Foundation
 #if canImport(Security)
     import Security
 
-    /// The keychain of Apple's systems: the items of one service. They stay on this device, and can be read when it
-    /// was unlocked once since it was started, so also by a task in the background.
+    /// The keychain of Apple's systems: the items of one service. They stay on this device, and can be read after
+    /// it was unlocked once since its start, so background tasks can read them, too.
     public struct SystemKeychain: Keychain {
-        /// A code of the keychain's, such as `errSecInteractionNotAllowed` before the first unlocking.
+        /// A code of the keychain, such as `errSecInteractionNotAllowed` before the first unlock.
         public struct Failure: Error {
             public let status: OSStatus
         }
@@ -56,7 +56,7 @@ import Foundation
 
         private func item(_ key: String?) -> [CFString: Any] {
             var item: [CFString: Any] = [kSecClass: kSecClassGenericPassword, kSecAttrService: service]
-            // On a Mac, the keychain that iOS has, too; the app must be signed for it.
+            // On a Mac, the data protection keychain, as on iOS; the app must be signed for it.
             item[kSecUseDataProtectionKeychain] = true
             if let key { item[kSecAttrAccount] = key }
             if let group { item[kSecAttrAccessGroup] = group }

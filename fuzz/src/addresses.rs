@@ -1,15 +1,16 @@
-//! Addresses and keys as text: a password is never shown. Nothing is opened: a path could be any file's.
+//! Addresses and keys as text: a password is never shown. The target opens nothing, because a path could
+//! be that of any file.
 
 use memdir::EncryptionKey;
 use memdir::store::redact_address;
 
 use crate::UNIT;
 
-/// Stands in an address where a password does.
+/// The password in an address.
 const SECRET: &str = "S3cr3tWord";
 
-/// The input is an address, or the units of one: scheme, user, what stands before and after the secret in the
-/// password, host, path and parameters.
+/// The input is an address, or the units of one: scheme, user, the parts of the password before and after the
+/// secret, host, path and parameters.
 pub fn addresses(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let shown = redact_address(&text);
@@ -22,7 +23,7 @@ pub fn addresses(data: &[u8]) {
     let units: Vec<&str> = text.split(UNIT).collect();
     let [scheme, user, before, after, host, path, parameters] = units[..] else { return };
     let plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric());
-    // What is not in the password may be shown.
+    // A text outside the password may be shown.
     if scheme.len() < 2 || !plain(scheme) || [scheme, user, host, path].concat().contains(SECRET) {
         return;
     }
@@ -34,7 +35,7 @@ pub fn addresses(data: &[u8]) {
         format!("{user}:{before}{SECRET}{after}@{host}"),
         format!("{path}password={before}{SECRET}{after}"),
     ] {
-        // After these, what has neither a user nor a name of a secret is a path.
+        // After these, an address with neither a user nor a name of a secret is a path.
         let local = ["dir:", "sqlite:", "memory:"].iter().find_map(|it| address.strip_prefix(it));
         if local.is_some_and(|path| !path.contains(':') && !path.contains("password=")) {
             continue;

@@ -1,4 +1,4 @@
-//! Text editing: `insert`, `str_replace` and `view` on a file, against a model that is a list of lines.
+//! Text editing: `insert`, `str_replace` and `view` on a file, compared with a model that is a list of lines.
 
 use memdir::{Error, Memory, MemoryOptions, MemoryPath};
 
@@ -6,11 +6,11 @@ use crate::{RECORD, UNIT, model};
 
 const PATH: &str = "/memories/a";
 
-/// No reply repeats or lists as much in part.
+/// The maximum length. For longer texts a reply may show only a part.
 const MOST: usize = 3_000;
 
-/// The input is the content of a file, which may begin with the limit of a view as a unit, and records: `i` and
-/// a line, and as a unit a text; `r` and two units; `v` and two units.
+/// The input is the content of a file, which may begin with the limit of a view as a unit, and records: `i`
+/// with a line, and a text as a unit; `r` with two units; `v` with two units.
 pub fn edits(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     if text.len() > MOST {

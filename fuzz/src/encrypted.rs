@@ -1,4 +1,4 @@
-//! The encrypted format: whatever becomes of the bytes that are kept, a content is the original one or an error.
+//! The encrypted format: however the stored bytes change, reading returns the original content or an error.
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,8 +12,8 @@ use crate::tree::{self, Tree};
 const FILES: [(&str, &str); 3] =
     [("/memories/a.md", "alpha\n"), ("/memories/d/b.md", "beta\nbeta\n"), ("/memories/empty", "")];
 
-/// The input is a byte that chooses a store (of plain or encrypted names) and a file of what is kept, and changes
-/// of four bytes each: what is done, where (two bytes), and a value.
+/// The input is a byte that selects a store (of plain or encrypted names) and one of its stored files, and
+/// changes of four bytes each: the kind, the position (two bytes), and a value.
 pub fn encrypted(data: &[u8]) {
     let Some((&choice, changes)) = data.split_first() else { return };
     let kept = originals(choice & 1 == 1);
@@ -48,7 +48,7 @@ pub fn encrypted(data: &[u8]) {
     let checked = memdir::check(&store, &mut |_| {}).unwrap();
     assert_eq!((checked.files, checked.problems), ((FILES.len() - broken) as u64, broken as u64));
 
-    // What cannot be read is neither edited nor shown.
+    // An unreadable file can be neither edited nor viewed.
     let before = inner.read(files[chosen].0).unwrap();
     let memory = Memory::with_store(store, MemoryOptions::default());
     for (path, content) in FILES {
@@ -74,7 +74,7 @@ fn key() -> EncryptionKey {
     EncryptionKey::from_bytes([7; 32])
 }
 
-/// What a store of these files keeps. Made once: keys are drawn at random.
+/// The stored files of such a store. They are made once, because keys are random.
 fn originals(encrypt_names: bool) -> &'static Tree {
     static PLAIN: OnceLock<Tree> = OnceLock::new();
     static ENCRYPTED: OnceLock<Tree> = OnceLock::new();

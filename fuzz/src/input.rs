@@ -1,11 +1,11 @@
-//! Input decoding: whatever text comes, there is a reply, and what is refused changes nothing.
+//! Input decoding: any text gets a reply, and a refused one changes nothing.
 
 use memdir::command::Decoded;
 use memdir::{Memory, MemoryOptions};
 
 use crate::tree;
 
-/// The input is the JSON text of a tool call, or what should be one.
+/// The input is the JSON text of a tool call, which may be malformed.
 pub fn input(data: &[u8]) {
     let json = String::from_utf8_lossy(data);
     let mut options = MemoryOptions::default();
@@ -46,7 +46,7 @@ pub fn input(data: &[u8]) {
     if command == Some("view") {
         assert!(!changed);
     }
-    // What names no command of its own goes the same way under the command's name.
+    // Fields without a command behave the same under the command's name.
     if let (Some(command), Some(fields)) = (command, value.as_object()) {
         let again = Memory::open("memory:", memory.options().clone()).unwrap();
         again.create("/memories/notes.md", "one\ntwo\nthree").unwrap();

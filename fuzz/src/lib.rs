@@ -1,9 +1,8 @@
-//! What is fuzzed: a function over bytes for each target, which panics where memdir does something else than it
-//! promises.
+//! The fuzz targets: each is a function over bytes, which panics if memdir violates a promise.
 //!
-//! The programs in `fuzz_targets` give these functions to libFuzzer. The tests of the project give them the
-//! committed corpora, without any fuzzer. An input is text where that is possible, so that a corpus can be
-//! read; fields are separated by ASCII's own separators (0x1E between records, 0x1F between units).
+//! The programs in `fuzz_targets` pass these functions to libFuzzer. The project's tests run them on the
+//! committed corpora, without a fuzzer. Inputs are text where possible, so a corpus can be read; fields are
+//! separated by ASCII's own separators (0x1E between records, 0x1F between units).
 
 mod addresses;
 mod edits;
@@ -40,7 +39,7 @@ pub const TARGETS: [(&str, Target); 8] = [
     ("sessions", sessions),
 ];
 
-/// Stands between the records of an input.
+/// Separates the records of an input.
 const RECORD: char = '\u{1e}';
-/// Stands between the units of a record.
+/// Separates the units of a record.
 const UNIT: char = '\u{1f}';

@@ -1,6 +1,6 @@
-//! What commands answer and make of a text, as simply as it can be said: over lines that are in a list.
+//! A model of the commands' replies and effects on a text, as simple as possible: with lines in a list.
 
-/// The lines of a content, and whether the last one has an end.
+/// The lines of a content, and whether the last one has a line ending.
 pub(crate) fn lines(content: &str) -> (Vec<&str>, bool) {
     let mut lines: Vec<&str> = content.split('\n').collect();
     let ended = lines.last() == Some(&"");
@@ -10,7 +10,7 @@ pub(crate) fn lines(content: &str) -> (Vec<&str>, bool) {
     (lines, ended)
 }
 
-/// What `insert` makes of the content; else the number of lines there are.
+/// The content after `insert`; the error is the number of lines.
 pub(crate) fn inserted(content: &str, after: i64, text: &str) -> Result<String, usize> {
     let (mut all, ended) = lines(content);
     let after = usize::try_from(after).ok().filter(|after| *after <= all.len()).ok_or(all.len())?;
@@ -19,18 +19,18 @@ pub(crate) fn inserted(content: &str, after: i64, text: &str) -> Result<String, 
     Ok(all.join("\n") + if ended { "\n" } else { "" })
 }
 
-/// Where `old` begins, also where occurrences overlap.
+/// The positions where `old` begins, including overlapping occurrences.
 pub(crate) fn occurrences(content: &str, old: &str) -> Vec<usize> {
     content.char_indices().map(|(at, _)| at).filter(|at| content[*at..].starts_with(old)).collect()
 }
 
-/// The number of the line at a place, counted from 1.
+/// The number of the line at a position, counted from 1.
 pub(crate) fn line_at(content: &str, at: usize) -> usize {
     1 + content[..at].matches('\n').count()
 }
 
-/// Lines with their numbers under a header, up to a limit of characters. `end` is the last line that was
-/// asked for, if that is not the last one there is.
+/// Numbered lines below a header, up to a limit of characters. `end` is the last requested line, if it
+/// is not the last line of the file.
 pub(crate) fn numbered(
     header: &str,
     all: &[&str],
@@ -75,7 +75,7 @@ pub(crate) fn numbered(
     shown
 }
 
-/// What a view of a file answers; an error if the range is wrong.
+/// The reply to a view of a file; an error if the range is wrong.
 pub(crate) fn view(
     path: &str,
     content: &str,
@@ -106,7 +106,7 @@ pub(crate) fn view(
     Ok(numbered(&header, &all, (first as usize, end.unwrap_or(total)), total, end, limit))
 }
 
-/// What `str_replace` answers and makes of the content.
+/// The reply to `str_replace`, and the content after it.
 pub(crate) fn replaced(
     path: &str,
     content: &str,
@@ -135,7 +135,7 @@ pub(crate) fn replaced(
         ));
     };
     let after = [&content[..at], new, &content[at + old.len()..]].concat();
-    // The lines that the new text stands on, or the one that the old one was removed from.
+    // The lines with the new text, or the line from which the old one was removed.
     let first = line_at(&after, at);
     let last = if new.is_empty() {
         first

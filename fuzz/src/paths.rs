@@ -1,4 +1,4 @@
-//! Paths: parsing against a second, naive implementation of the rules, and what a canonical path promises.
+//! Paths: parsing compared with a second, naive implementation of the rules, and the guarantees of a canonical path.
 
 use memdir::MemoryPath;
 use memdir::path::{MAX_LEVELS, MAX_NAME_BYTES, MAX_PATH_BYTES, PathError};
@@ -25,7 +25,7 @@ pub fn paths(data: &[u8]) {
         assert_eq!(joined, Err(PathError::Escapes));
         return;
     }
-    // Which of several rules it breaks may be told differently.
+    // If it breaks several rules, either may be reported.
     assert_eq!(joined.is_ok(), naive(&whole).is_ok(), "{whole:?}");
     let Ok(joined) = joined else { return };
     assert_eq!(joined.as_str(), whole);

@@ -1,9 +1,9 @@
-//! Patterns of paths: matching against a second, naive implementation.
+//! Patterns of paths: matching compared with a second, naive implementation.
 
 use memdir::MemoryPath;
 use memdir::policy::PathPattern;
 
-/// More than this is as much work as it is worth.
+/// Longer inputs cost more time than they are worth.
 const MOST: usize = 400;
 
 /// The input is a pattern, and after the last line break a path.
@@ -26,13 +26,13 @@ pub fn patterns(data: &[u8]) {
             !fits || pattern.clone().folding_case(true).matches(&path) || text.contains('['),
             "{text:?} {path}"
         );
-        // What matches a directory matches what is below.
+        // A pattern that matches a directory matches everything below it.
         if let Ok(below) = path.join("below") {
             assert!(!fits || pattern.matches(&below), "{text:?} {below}");
         }
     }
 
-    // Every path is a pattern of itself and of what is below, when it is escaped.
+    // Every path, when escaped, is a pattern that matches itself and everything below it.
     let escaped: String = path
         .as_str()
         .chars()
@@ -49,7 +49,7 @@ pub fn patterns(data: &[u8]) {
     }
 }
 
-/// A character of a pattern that is not a slash or a brace: what it is, and in brackets which characters.
+/// A character of a pattern other than a slash or brace: its kind, and for brackets their characters.
 #[derive(Clone, Debug, PartialEq)]
 enum Symbol {
     Plain(char),
@@ -59,7 +59,7 @@ enum Symbol {
     Slash,
 }
 
-/// The alternatives of a pattern that is known to be valid.
+/// The alternatives of a valid pattern.
 fn expanded(pattern: &str) -> Vec<Vec<Symbol>> {
     let chars: Vec<char> = pattern.strip_prefix("/memories").unwrap().chars().collect();
     let mut at = 0;
@@ -68,7 +68,7 @@ fn expanded(pattern: &str) -> Vec<Vec<Symbol>> {
     all
 }
 
-/// Reads up to the end, or to the brace that closes; by recursion.
+/// Parses recursively up to the end, or to the closing brace.
 fn alternatives(chars: &[char], at: &mut usize, depth: usize) -> Vec<Vec<Symbol>> {
     let mut done = Vec::new();
     let mut current = vec![Vec::new()];
@@ -134,7 +134,7 @@ fn naive(pattern: &[Symbol], path: &MemoryPath) -> bool {
         .filter(|segment| !segment.is_empty() && **segment != [Symbol::Plain('.')])
         .collect();
     segments.dedup_by(|a, b| is_any(a) && is_any(b));
-    // The whole of a prefix of the path; `**` at the end is at least one name.
+    // A whole prefix of the path must match; `**` at the end matches at least one name.
     (0..=names.len()).any(|end| fits_names(&segments, &names[..end]))
 }
 
@@ -142,7 +142,7 @@ fn is_any(segment: &[Symbol]) -> bool {
     segment == [Symbol::Star, Symbol::Star]
 }
 
-/// Whether the segments fit exactly these names: a table of all ends of both.
+/// Whether the segments match exactly these names, by a table of all ends of both.
 fn fits_names(segments: &[&[Symbol]], names: &[Vec<char>]) -> bool {
     let (rows, columns) = (segments.len(), names.len());
     let mut fits = vec![vec![false; columns + 1]; rows + 1];

@@ -1,17 +1,17 @@
-//! Sensitive text: findings are where they can be, nothing that was found is left over, and no text takes
-//! longer than its length allows.
+//! Sensitive text: findings are at valid positions, no finding remains after redaction, and the time is
+//! linear in the length.
 
 use memdir_sensitive_text::{SensitiveRule, find, redact};
 
 use crate::UNIT;
 
-/// The input is a text, or units: a text that is repeated, another one that is repeated behind it, and the
-/// pattern of a rule of one's own.
+/// The input is a text, or units: a text that is repeated, another one that is repeated after it, and the
+/// pattern of a custom rule.
 pub fn sensitive(data: &[u8]) {
-    // What is committed has a bar in each secret, so that no scanner takes it for one.
+    // The committed inputs have a bar in each secret, so scanners do not report them.
     let text = String::from_utf8_lossy(data).replace('¦', "");
     let units: Vec<&str> = text.splitn(3, UNIT).collect();
-    // A repetition that is counted makes a large pattern, whose time is its developer's own matter.
+    // A counted repetition makes a large pattern. Its cost is up to the developer.
     let pattern = units.get(2).filter(|pattern| !pattern.contains('{'));
     let own: Vec<SensitiveRule> =
         pattern.and_then(|pattern| SensitiveRule::new("own", pattern).ok()).into_iter().collect();
@@ -46,7 +46,7 @@ fn check(text: &str, own: &[SensitiveRule]) {
         let mark = format!("[REDACTED:{}]", finding.rule);
         for (number, line) in text[finding.range.clone()].split('\n').enumerate() {
             expected += if number > 0 { "\n" } else { "" };
-            // A line's end stays, and so does the text of none.
+            // A line ending stays, and an empty line gets no mark.
             let ended = finding.range.start + end_of_line(&text[finding.range.clone()], number)
                 < finding.range.end;
             let end = if ended && line.ends_with('\r') { "\r" } else { "" };
@@ -59,13 +59,13 @@ fn check(text: &str, own: &[SensitiveRule]) {
     assert_eq!(redacted, expected);
 }
 
-/// Where the line of this number, counted from 0, ends.
+/// The end of the line with this number, counted from 0.
 fn end_of_line(text: &str, number: usize) -> usize {
     text.match_indices('\n').nth(number).map_or(text.len(), |(at, _)| at)
 }
 
-/// The bytes that are looked at are counted only in a build for fuzzing; the crate's own tests count them, too
-/// (`sensitive-text/src/linear.rs`), on the corpus of this target among others.
+/// The scanned bytes are counted only in a fuzzing build. The crate's own tests also count them
+/// (`sensitive-text/src/linear.rs`), on this target's corpus and others.
 #[cfg(not(fuzzing))]
 fn takes_linear_time(_: &str, _: &str, _: &[SensitiveRule]) {}
 

@@ -1,5 +1,5 @@
-//! Whole sessions: commands in a row on the store in this process, with limits and policies, against a model that
-//! is a map of paths to contents.
+//! Whole sessions: sequences of commands on the in-process store, with limits and policies, compared with a model
+//! that is a map from paths to contents.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::tree::{self, Tree};
 use crate::{RECORD, UNIT, model};
 
-/// What a path of a session is, if it is not written out.
+/// The paths of a session that are not written out.
 const PATHS: [&str; 16] = [
     "/memories",
     "/memories/a",
@@ -34,8 +34,8 @@ const PATHS: [&str; 16] = [
 
 const MOST_COMMANDS: usize = 40;
 
-/// The input is records: the options (units of a letter and a number), then commands, of a letter, a path and
-/// further units. A path is written out from `/` on, or a character that chooses one of `PATHS`.
+/// The input is records: the options (units of a letter and a number), then commands, each with a letter, a
+/// path and further units. A path is written out from `/` on, or is a character that selects one of `PATHS`.
 pub fn sessions(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     if text.len() > 8_000 {
@@ -92,7 +92,7 @@ impl Rules {
                 _ => {}
             }
         }
-        // A mark may be longer or shorter than what it stands for.
+        // A mark may be longer or shorter than the text it replaces.
         if rules.sensitive >= 2 {
             (rules.file_bytes, rules.total_bytes, rules.files) = (None, None, None);
         }
@@ -130,7 +130,7 @@ impl Rules {
         !(self.read_only_paths && read_only) && (!self.writable_paths || writable)
     }
 
-    /// Whether the tree may become so.
+    /// Whether the limits allow this change of the tree.
     fn have_room(&self, before: &Tree, after: &Tree, path: &MemoryPath) -> bool {
         let held = |tree: &Tree, path: &MemoryPath| {
             tree.get(path).cloned().flatten().map(|content| content.len() as u64)
@@ -153,11 +153,11 @@ impl Rules {
 struct Session {
     rules: Rules,
     memory: Memory,
-    /// What the store should hold.
+    /// The expected content of the store.
     tree: Tree,
-    /// What was last shown or written of each file.
+    /// For each file, the content that was last shown or written.
     seen: BTreeMap<MemoryPath, Vec<u8>>,
-    /// Whether the memory has carried out a command.
+    /// Whether the memory has executed a command.
     begun: bool,
 }
 
@@ -206,7 +206,7 @@ impl Session {
         assert!(!text.is_empty() && reply.cause.is_none(), "{input}: {reply:?}");
         match expected {
             Some(after) if !reply.is_error => self.changed(command, after, path, to, text),
-            // What is sensitive is another target's matter.
+            // Another target tests sensitive text.
             Some(_) if self.rules.sensitive > 0 => {
                 assert!(text.contains("sensitive text"), "{input}: {text}");
             }
@@ -222,7 +222,7 @@ impl Session {
         assert_eq!(stored, self.tree, "{input} {:?}", self.rules);
     }
 
-    /// Takes over what a command that succeeded came to.
+    /// Applies the effect of a successful command.
     fn changed(&mut self, command: char, mut after: Tree, path: &str, to: &str, text: &str) {
         let path = named(path).unwrap();
         if matches!(command, 'c' | 'r' | 'i') {
@@ -249,14 +249,14 @@ impl Session {
         self.tree = after;
     }
 
-    /// Somebody else writes into the store, which no policy stands in the way of.
+    /// Another process writes to the store, without policies.
     fn other_writer(&mut self, path: &str, text: &str) {
         let Some(path) = named(path) else { return };
-        // How much others wrote since the tree was measured, a memory notices some time later.
+        // A memory notices writes by others only some time after it measured the tree.
         if self.begun && (self.rules.total_bytes.is_some() || self.rules.files.is_some()) {
             return;
         }
-        // Also what is no text.
+        // Including binary content.
         let content: Vec<u8> =
             text.bytes().map(|byte| if byte == b'~' { 0xff } else { byte }).collect();
         if self.memory.store().write(&path, &content, OnExisting::Overwrite).is_ok() {

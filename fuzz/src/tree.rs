@@ -1,4 +1,4 @@
-//! All that a store holds, to be compared.
+//! The complete content of a store, for comparisons.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use memdir::{MemoryPath, Store};
 /// Directories are `None`, files have their content.
 pub(crate) type Tree = BTreeMap<MemoryPath, Option<Vec<u8>>>;
 
-/// What the store holds, hidden entries included, the root left out. Every path must be one that a
-/// command could have named.
+/// The content of the store, including hidden entries but not the root. Every path must be one that
+/// a command could have named.
 pub(crate) fn of(store: &dyn Store) -> Tree {
     let mut tree = Tree::new();
     let mut directories = vec![MemoryPath::root()];

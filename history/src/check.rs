@@ -26,11 +26,13 @@ impl HistoryReader {
         for stored in &snapshot.records {
             if let Err(error) = self.journal.read(context, stored) {
                 // The record may have been removed for its age just now.
-                if self.index().reload(context, &*self.journal).is_ok()
-                    && !self.index().records().any(|now| now.header.id == stored.header.id)
+                let mut index = self.index_in(context)?;
+                if index.reload(context, &*self.journal).is_ok()
+                    && !index.records().any(|now| now.header.id == stored.header.id)
                 {
                     continue;
                 }
+                drop(index);
                 problems.push(format!("the history: the record {}: {error}", stored.header.id));
             }
         }

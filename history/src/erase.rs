@@ -6,6 +6,7 @@ use memdir_store::path::MemoryPath;
 use memdir_store::{Context, EntryKind, Mutation, ProblemKind, StoreError};
 use serde::Serialize;
 
+use super::index::Index;
 use super::recorder::{Recorder, writable};
 use super::size::HistorySize;
 
@@ -79,10 +80,8 @@ impl Recorder {
             self.remove_files(context)
         };
         self.journal.erase(context, &mut remove_files)?;
-        // The next record must not refer to earlier ones.
-        drop(self.reader.index().take_unconfirmed());
-        let reloaded = self.reader.index().reload(context, &*self.journal);
-        reloaded.and_then(|()| self.check_removal()).map_err(StoreError::after_changes)?;
+        self.reader.note(Index::erased);
+        self.check_removal().map_err(StoreError::after_changes)?;
         Ok(erased.unwrap_or_default())
     }
 

@@ -4,6 +4,7 @@ use memdir_store::StoreError;
 use memdir_store::path::MemoryPath;
 
 use super::conflict::{self, Conflict, named};
+use super::error_kind::HistoryErrorKind;
 
 /// Why a call about the history failed. Unless the case says otherwise, nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -107,27 +108,27 @@ impl HistoryError {
         }
     }
 
-    /// A word for the case, the same in every language, such as `conflict` or `no_id`.
+    /// The kind; `None` for a failure of the store, which has an [`ErrorKind`](memdir_store::ErrorKind).
     #[must_use]
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::ReadOnly => "read_only",
-            Self::NoId(_) => "no_id",
-            Self::Path(_) => "path",
-            Self::Unknown(_) => "unknown",
-            Self::Ambiguous { .. } => "ambiguous",
-            Self::NoContent(_) => "no_content",
-            Self::NoFile { .. } => "no_file",
-            Self::NotText { .. } => "not_text",
-            Self::Redacted(_) => "redacted",
-            Self::Damaged => "damaged",
-            Self::Conflict { .. } => "conflict",
-            Self::Trimmed { .. } => "trimmed",
-            Self::IsCurrent { .. } | Self::AreCurrent { .. } => "is_current",
-            Self::Store(_) => "store",
-            Self::Partly { .. } => "partly",
-        }
+    pub fn kind(&self) -> Option<HistoryErrorKind> {
+        Some(match self {
+            Self::Off => HistoryErrorKind::Off,
+            Self::ReadOnly => HistoryErrorKind::ReadOnly,
+            Self::NoId(_) => HistoryErrorKind::NoId,
+            Self::Path(_) => HistoryErrorKind::Path,
+            Self::Unknown(_) => HistoryErrorKind::Unknown,
+            Self::Ambiguous { .. } => HistoryErrorKind::Ambiguous,
+            Self::NoContent(_) => HistoryErrorKind::NoContent,
+            Self::NoFile { .. } => HistoryErrorKind::NoFile,
+            Self::NotText { .. } => HistoryErrorKind::NotText,
+            Self::Redacted(_) => HistoryErrorKind::Redacted,
+            Self::Damaged => HistoryErrorKind::Damaged,
+            Self::Conflict { .. } => HistoryErrorKind::Conflict,
+            Self::Trimmed { .. } => HistoryErrorKind::Trimmed,
+            Self::IsCurrent { .. } | Self::AreCurrent { .. } => HistoryErrorKind::IsCurrent,
+            Self::Partly { .. } => HistoryErrorKind::Partly,
+            Self::Store(_) => return None,
+        })
     }
 
     /// The paths concerned: all paths of a conflict, or the file of [`Trimmed`](HistoryError::Trimmed),
@@ -212,11 +213,11 @@ mod tests {
             (HistoryError::NotText { path: path.clone() }, "not_text", one.clone()),
             (HistoryError::IsCurrent { path }, "is_current", one.clone()),
             (HistoryError::AreCurrent { paths: one.clone() }, "is_current", one),
-            (HistoryError::Store(lost()), "store", vec![]),
+            (HistoryError::Store(lost()), "none", vec![]),
             (HistoryError::Partly { change: id, source: lost() }, "partly", vec![]),
         ];
         for (error, kind, paths) in cases {
-            assert_eq!(error.kind(), kind);
+            assert_eq!(error.kind().map_or("none", HistoryErrorKind::as_str), kind);
             let expected: Vec<&MemoryPath> = paths.iter().collect();
             assert_eq!(error.paths(), expected, "{kind}");
         }

@@ -51,6 +51,13 @@ impl Index {
         self.refresh(context, journal)
     }
 
+    /// The journal was erased: the next call loads what is there then, and the next record says nothing of earlier ones.
+    pub(super) fn erased(&mut self) {
+        self.unconfirmed.clear();
+        self.loaded.start_anew();
+        self.count();
+    }
+
     /// Loads the log again if another process rewrote it since it was loaded, because contents may have been removed.
     pub(super) fn follow_rewrites(
         &mut self,

@@ -266,7 +266,7 @@ impl Journal for MountedJournals {
         let (mut new, mut all, mut parts) =
             (MergedRecords::default(), Loaded::default(), Vec::new());
         for (number, part) in self.parts.iter().enumerate() {
-            let index = part.recorder.reader.index();
+            let index = part.recorder.reader.index_in(context)?;
             new.extents.push(index.extent());
             all.damaged.extend(index.loaded.damaged.iter().cloned());
             parts.push(self.take(number, &index.loaded, &mut new, &mut all));

@@ -17,8 +17,18 @@ use super::timeline::FileState;
 impl HistoryReader {
     /// A snapshot of the present history.
     pub(super) fn snapshot(&self, context: &Context) -> Result<Arc<Snapshot>, HistoryError> {
+        self.snapshot_behind(context, context)
+    }
+
+    /// As [`snapshot`](Self::snapshot), for a step that is made although its call is cancelled. Only behind another call that loads the
+    /// journal it ends with `waiting`.
+    pub(super) fn snapshot_behind(
+        &self,
+        waiting: &Context,
+        context: &Context,
+    ) -> Result<Arc<Snapshot>, HistoryError> {
         let (mut snapshot, new, in_doubt, loaded) = {
-            let mut index = self.index_in(context)?;
+            let mut index = self.index_in(waiting)?;
             index.refresh(context, &*self.journal)?;
             let (extent, end, loaded_end) = (index.extent(), index.end(), index.loaded.end);
             let mut last = self.last_snapshot();

@@ -128,7 +128,7 @@ impl Recorder {
         let folding = Folding::new(self.store.info().folds_case);
         let key = |path: &MemoryPath| folding.key(path).into_owned();
         let mut paths = BTreeSet::new();
-        for stored in &self.reader.index().loaded.records {
+        for stored in &self.reader.index_in(context)?.loaded.records {
             let rows = stored.header.rows.iter();
             paths.extend(rows.flat_map(|row| row.old_path.iter().chain([&row.path])).cloned());
         }

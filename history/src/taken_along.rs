@@ -19,7 +19,7 @@ use super::snapshot::Snapshot;
 
 impl Recorder {
     /// Records the files that were deleted with the directory at `from`, or moved with it to `to`. The change itself was made, so
-    /// errors in recording are ignored.
+    /// errors in recording are ignored. A cancelled call records them, too, unless it would wait for another call.
     pub(super) fn record_taken_along(
         &self,
         context: &Context,
@@ -49,9 +49,10 @@ impl Recorder {
         operation: Operation,
     ) -> Result<bool, HistoryError> {
         let folding = Folding::new(self.store.info().folds_case);
+        let reading = &Context::new();
         // Waiting for the lock stops all writers, so take it only if there may be something to record.
-        let snapshot = self.reader.snapshot(&Context::new())?;
-        let in_doubt = self.reader.index().paths_in_doubt(folding);
+        let snapshot = self.reader.snapshot_behind(context, reading)?;
+        let in_doubt = self.reader.index_in(context)?.paths_in_doubt(folding);
         let above = folding.key(from);
         if self.gone_below(&snapshot, from)?.is_empty()
             && !in_doubt.iter().any(|path| above.is_above(path))
@@ -61,11 +62,12 @@ impl Recorder {
         drop(snapshot);
         // While the lock is held, no writer is between a record and its change.
         let locked = self.journal.lock()?;
-        let snapshot = self.reader.snapshot(&Context::new())?;
+        let snapshot = self.reader.snapshot_behind(context, reading)?;
         let id = HistoryId::new()?;
         let mut record = Record::new(id, context.change().unwrap_or(id), context.actor());
         for (path, content) in self.gone_below(&snapshot, from)? {
-            let row = self.taken_along(&mut record, path, content, (from, to), operation)?;
+            let row =
+                self.taken_along(context, &mut record, path, content, (from, to), operation)?;
             record.header.rows.extend(row);
         }
         if record.header.rows.is_empty() {
@@ -79,7 +81,7 @@ impl Recorder {
             change: &mut |record| Ok(Some(record)),
         };
         let is_done = self.journal.rewrite(&locked, &mut rewrite, Some(&record))?;
-        self.reader.index().reload(&Context::new(), &*self.journal)?;
+        self.reader.index_in(context)?.reload(reading, &*self.journal)?;
         Ok(is_done)
     }
 
@@ -111,6 +113,7 @@ impl Recorder {
     /// The row for one of these files; `None` if its fate is unknown.
     fn taken_along(
         &self,
+        context: &Context,
         record: &mut Record,
         path: MemoryPath,
         content: Option<ContentId>,
@@ -123,7 +126,7 @@ impl Recorder {
         {
             let bytes = self.store.read_in(&Context::new(), &now)?;
             let found = ContentId::of(&bytes);
-            self.keep_unknown(&Context::new(), record, found, &bytes)?;
+            self.keep_unknown(context, record, found, &bytes)?;
             return Ok(Some(Row::renamed(operation, path, now, Some(found))));
         }
         let operation = if to.is_some() { Operation::Deleted } else { operation };

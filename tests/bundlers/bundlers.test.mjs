@@ -1,4 +1,5 @@
-// esbuild, webpack, Rollup and Vite: what they bundle runs, and docs/languages/bundlers.md says what is true of it.
+// esbuild, webpack, Rollup and Vite: their bundles run, and the statements of docs/languages/bundlers.md about them
+// are true.
 
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -31,11 +32,11 @@ async function prints(file, cwd, expected = PRINTED) {
   assert.deepEqual(await node(file, cwd), { status: 0, output: expected });
 }
 
-/** What is said where the binary is not to be found: the cause, the setting, the page. */
+/** The error if the binary is not found: the cause, the setting, the page. */
 async function saysWhy(file, setting) {
   const { status, output } = await node(file, undefined);
   assert.notEqual(status, 0);
-  // Node shows the line of the bundle, too, which may be all of it.
+  // Node also shows the line of the bundle, which may be the whole bundle.
   const said = output.split('\n').find((line) => line.startsWith('Error: ')) ?? '';
   assert.match(said, /memdir was bundled, and a bundle cannot contain its binary for \S+\. /);
   assert.ok(said.includes(setting), said);
@@ -164,7 +165,7 @@ test('esbuild: a bundle by itself says why, works with the binary beside it, and
     await prints(name, place);
   }
 
-  // What the recipes for functions do: memdir is left out, and installed beside the bundle.
+  // As in the recipes for functions: memdir is external, and installed next to the bundle.
   for (const format of ['esm', 'cjs']) {
     const place = elsewhere();
     const name = format === 'esm' ? 'agent.mjs' : 'agent.cjs';
@@ -186,7 +187,7 @@ test('esbuild: what is bundled with the SDK gives its runner errors that it know
     await prints(name, directory, PRINTED_WITH_SDK);
     await esbuild(directory, 'runner.mjs', name, { format, packages: 'external' });
     await prints(name, directory, PRINTED_WITH_SDK);
-    // The runner does not know the class of an SDK that is not in the bundle.
+    // The runner does not recognize the class of an SDK outside the bundle.
     await esbuild(directory, 'runner.mjs', name, { format, external: ['memdir'] });
     await prints(name, directory, PRINTED_WITH_SDK.replace('Cannot', 'Error: Cannot'));
   }
@@ -204,7 +205,7 @@ test(`webpack ${version('webpack')}, without a setting and with an external`, as
     ['agent.mjs', 'from-esm.mjs', asModule],
     ['agent.cjs', 'from-commonjs.cjs'],
   ]) {
-    // That the SDK is not there, and nothing else.
+    // Only that the SDK is missing.
     const warnings = await webpack(directory, entry, filename, options);
     assert.equal(warnings.length, 1, warnings.join('\n'));
     assert.match(warnings[0], missing);

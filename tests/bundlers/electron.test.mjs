@@ -1,5 +1,5 @@
-// Electron's archive. Electron itself does not come from npm, so what is tested is that the binary is in the archive where
-// Electron looks for it, and that the app runs with what is packed.
+// Electron's archive. npm does not contain Electron itself, so the test checks that the binary is in the archive where
+// Electron looks for it, and that the app runs with the packaged files.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Next.js: a page and a route handler that use memdir are built, and the server really executes commands.
+// Next.js: a page and a route handler that use memdir are built, and the server executes commands.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -33,7 +33,7 @@ const FILES = {
   export async function GET() { ${BODY} return Response.json({ content, refused }); }`,
 };
 
-/** A route that gets the other build of memdir, which Next.js cannot bundle. */
+/** A route with the other build of memdir, which Next.js cannot bundle. */
 const WITH_REQUIRE = {
   'app/commonjs/route.js': `const { Memory } = require('memdir');
   exports.dynamic = 'force-dynamic';
@@ -73,7 +73,7 @@ async function freePort() {
   return String(port);
 }
 
-/** Calls `asks` with the answers of a server, and returns what the server printed. */
+/** Calls `asks` with the answers of a server, and returns the output of the server. */
 async function serve(file, args, cwd, asks) {
   const port = await freePort();
   const env = {
@@ -109,7 +109,7 @@ async function serve(file, args, cwd, asks) {
   return output;
 }
 
-/** What both the page and the route handler answer. */
+/** Checks the answers of both the page and the route handler. */
 async function works(get) {
   assert.deepEqual(await (await get('/esm')).json(), ANSWER);
   const page = (await (await get('/')).text()).replaceAll('<!-- -->', '');
@@ -119,7 +119,7 @@ async function works(get) {
 const start = (directory, asks) =>
   serve(join(TOOLS, 'node_modules', NEXT), ['start'], directory, asks);
 
-/** Runs what a standalone build is deployed as, where nothing else is. */
+/** Runs a standalone build as it is deployed, without anything else. */
 async function standalone(directory, asks) {
   const place = elsewhere();
   cpSync(join(directory, '.next', 'standalone'), place, { recursive: true });

@@ -68,7 +68,7 @@ test('Bun bundles it, for itself and for Node', async () => {
     }
   }
 
-  // By itself it says why it does not work, and with the binary beside it works.
+  // Without the binary it reports why it does not work, and with the binary next to it, it works.
   const place = elsewhere();
   const file = join(place, 'agent.mjs');
   const built = await bun(['build', 'agent.mjs', '--target=bun', `--outfile=${file}`], directory);
@@ -91,7 +91,7 @@ test(`Deno ${version('deno')} runs it with --allow-ffi, and names that permissio
   for (const entry of ['agent.mjs', 'agent.cjs']) {
     const ran = await deno(['run', '--no-prompt', '--allow-ffi', entry], directory);
     assert.deepEqual(ran, printed);
-    // A store that is a directory needs no more: it is the binary that reads and writes.
+    // A store in a directory needs no other permissions: the binary reads and writes.
     const local = await deno(['run', '--no-prompt', '--allow-ffi', entry, './memory'], directory);
     assert.deepEqual(local, printed);
   }

@@ -1,4 +1,4 @@
-// What the tests of several tools need: projects with the packed package in them, and programs that use it.
+// Helpers for the tests of several tools: projects with the packed package, and programs that use it.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -22,17 +22,17 @@ import { fileURLToPath } from 'node:url';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const PACKED = join(PROJECT, 'bindings-node', 'npm');
-/** Where the tools are installed, and below it the projects, which find the tools so. */
+/** The directory of the tools. The projects are below it, so they find the tools. */
 export const TOOLS = join(PROJECT, '.cache', 'bundlers');
 
 const requireTool = createRequire(join(TOOLS, 'package.json'));
 
-/** A module of a tool. */
+/** Loads a module of a tool. */
 export function tool(specifier) {
   return import(requireTool.resolve(specifier));
 }
 
-/** The version of a tool, to say with what a test ran. */
+/** The version of a tool, for the output of a test. */
 export function version(name) {
   return JSON.parse(readFileSync(join(TOOLS, 'node_modules', name, 'package.json'), 'utf8'))
     .version;
@@ -50,7 +50,7 @@ export function binaryPackage() {
 /** The file of this machine's binary. */
 export const binary = () => `${binaryPackage().replace('memdir-', 'memdir.')}.node`;
 
-/** Both packages, installed once as a user installs them, and nothing else. */
+/** Both packages, installed once as a user installs them, without anything else. */
 async function installed() {
   const directory = join(TOOLS, 'installed', String(process.pid));
   if (!existsSync(directory)) {
@@ -69,7 +69,7 @@ async function installed() {
   return directory;
 }
 
-/** Installs memdir into a directory, and the SDK if it is asked for. */
+/** Installs memdir into a directory, and the SDK if requested. */
 export async function install(directory, { sdk = false } = {}) {
   const modules = join(directory, 'node_modules');
   const from = join(await installed(), 'node_modules');
@@ -84,8 +84,8 @@ export async function install(directory, { sdk = false } = {}) {
 }
 
 /**
- * A project with memdir installed and the given files in it. It stands below the tools, so it finds them; the SDK it finds
- * only if it is asked for.
+ * A project with memdir installed and the given files in it. It is below the tools, so it finds them. It finds the SDK
+ * only if requested.
  */
 export async function project(name, files, options) {
   const directory = join(TOOLS, 'projects', name);
@@ -98,7 +98,7 @@ export async function project(name, files, options) {
   return directory;
 }
 
-/** A directory that no node_modules are above. It goes with the file's last test. */
+/** A directory with no node_modules above it. It is removed after the file's last test. */
 export function elsewhere() {
   const directory = mkdtempSync(join(tmpdir(), 'memdir-bundled-'));
   after(() => rmSync(directory, { recursive: true, force: true }));
@@ -113,7 +113,7 @@ export function write(directory, files) {
   }
 }
 
-/** A copy that takes no space where it need not: of a binary there are many. */
+/** A copy that shares space where possible, because there are many copies of the binary. */
 function linkTree(from, to) {
   mkdirSync(to, { recursive: true });
   for (const entry of readdirSync(from, { withFileTypes: true })) {
@@ -157,7 +157,7 @@ export function run(command, args, options = {}) {
 /** Runs a program with Node. */
 export const node = (file, cwd, ...args) => run(process.execPath, [file, ...args], { cwd });
 
-/** Runs the program that a tool's package has. */
+/** Runs the program of a tool's package. */
 export const program = (path, args, cwd) => node(join(TOOLS, 'node_modules', path), cwd, ...args);
 
 const BODY = `
@@ -171,17 +171,17 @@ async function main() {
 main();
 `;
 
-/** A user's program: it creates, views, and is refused. */
+/** A user's program: it creates a file, views it, and is refused something. */
 export const ESM = `import { Memory } from 'memdir';\n${BODY}`;
 export const COMMONJS = `const { Memory } = require('memdir');\n${BODY}`;
 
-/** What it prints. */
+/** The output of the program. */
 export const PRINTED = `Here's the content of /memories/tea.md with line numbers:
      1\tgreen
 ToolError Cannot delete the /memories directory itself
 `;
 
-/** A program that is bundled with the SDK: its tool runner knows errors by their class. */
+/** A program that is bundled with the SDK, whose tool runner recognizes errors by their class. */
 export const WITH_SDK = `
 import { memoryTool } from 'memdir';
 import Anthropic from '@anthropic-ai/sdk';
@@ -213,7 +213,7 @@ async function main() {
 main();
 `;
 
-/** What it prints: the sentence word for word, without an "Error: " of the runner's. */
+/** The output: the sentence verbatim, without the runner's "Error: ". */
 export const PRINTED_WITH_SDK = `${JSON.stringify({
   type: 'tool_result',
   tool_use_id: 'toolu_1',

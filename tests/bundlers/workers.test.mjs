@@ -1,4 +1,4 @@
-// Cloudflare Workers: esbuild bundles a worker as wrangler has it do, and their runtime runs it. Deno runs WebAssembly, too.
+// Cloudflare Workers: esbuild bundles a worker with wrangler's settings, and workerd runs it. Deno runs WebAssembly, too.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -47,7 +47,7 @@ const worker :Workerd.Worker = (
 );
 `;
 
-/** A port that nobody listens on. */
+/** An unused port. */
 function freePort() {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
@@ -57,7 +57,7 @@ function freePort() {
   });
 }
 
-/** What a server answers, once it does. */
+/** The answer of a server, once it is available. */
 async function answer(address, output) {
   for (let attempt = 0; attempt < 300; attempt += 1) {
     try {
@@ -84,7 +84,7 @@ test(`workerd ${version('workerd')} runs what esbuild bundles for it`, async () 
     logLevel: 'silent',
   });
   assert.deepEqual(warnings, []);
-  // wrangler lays modules beside the bundle.
+  // wrangler puts modules next to the bundle.
   const module = join(directory, 'node_modules/memdir/memdir.wasm');
   copyFileSync(module, join(directory, 'out/memdir.wasm'));
 

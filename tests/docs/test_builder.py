@@ -1,4 +1,4 @@
-"""What docs/builder makes of a page, in small."""
+"""Tests of docs/builder with small pages."""
 
 import sys
 import unittest
@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "docs"))
 
-from builder import links, lists, models, page, pages, published, tabs
+from builder import links, lists, models, page, pages, published, styles, tabs
 
 
 def block(language, code="x"):
@@ -50,6 +50,10 @@ class Tabs(unittest.TestCase):
 class Lists(unittest.TestCase):
     def test_a_list_may_follow_a_paragraph(self):
         self.assertEqual(lists.indented("Text:\n- one\n- two"), "Text:\n\n- one\n- two")
+
+    def test_an_item_may_follow_a_paragraph_of_the_item_above(self):
+        text = "- one\n\n  More.\n- two"
+        self.assertEqual(lists.indented(text), "- one\n\n    More.\n\n- two")
 
     def test_an_item_below_an_item_is_indented_by_four(self):
         text = "1. one\n   - a\n     more\n   - b\n2. two"
@@ -118,6 +122,23 @@ class Pages(unittest.TestCase):
 
 
 class Published(unittest.TestCase):
+    def test_rules_for_what_is_nowhere_go(self):
+        sheet = '@charset "x";.a,.b .c{d:e}.b:not(.c){f:url("g{")}@media h{.c{i:j}.a{k:l}}@font-face{m:n}o{p:q}.c{r:s}'
+        made = '@charset "x";.a{d:e}.b:not(.c){f:url("g{")}@media h{.a{k:l}}@font-face{m:n}o{p:q}'
+        self.assertEqual(styles.pruned(sheet, {"a", "b"}), made)
+
+    def test_the_search_has_prose_and_short_code(self):
+        code = "<pre><code>memdir tree</code></pre>"
+        lines = "line\n" * 5
+        long = f"<pre>{lines}</pre>"
+        items = [
+            {"location": "a/", "text": f"<p>One <code>two</code></p>{code}{long}"},
+            {"location": "contributing/", "text": "three"},
+            {"location": "a/#where-to-go-on", "text": "four"},
+        ]
+        [found] = published.searched({"items": items})["items"]
+        self.assertEqual(found["text"], "One two memdir tree")
+
     def test_what_is_verbatim_stays(self):
         text = '<p> a  <b class="c d">e</b>\n</p><pre>  f\n\n g</pre> <a href="../h/"> i</a>'
         made = '<p>a <b class="c d">e</b></p><pre>  f\n\n g</pre> <a href=../h/> i</a>'

@@ -1,4 +1,4 @@
-"""What the tests of all frameworks share: a directory and settings of their own, and a record of what works."""
+"""Helpers for the tests of all frameworks: a separate directory and settings, and a record of the results."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ PNG = bytes.fromhex(
     "1f15c4890000000d49444154789c6360f8cf500f0003030101"
     "e221bc330000000049454e44ae426082"
 )
-# The tests may write there only; `tests/frameworks/table` takes it from there.
+# The only directory that the tests may write to; `tests/frameworks/table` reads it.
 RESULTS = ROOT / "target" / "frameworks" / "python"
 
 
 @pytest.fixture(autouse=True)
 def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The directory that the example runs in: with a memory that holds a picture."""
+    """The directory in which the example runs, with a memory that contains an image."""
     (tmp_path / "memory" / "memories").mkdir(parents=True)
     (tmp_path / "memory" / "memories" / "picture.png").write_bytes(PNG)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    # Nothing is sent anywhere else.
+    # No data is sent to other services.
     for name in ("LANGSMITH_TRACING", "LANGCHAIN_TRACING_V2", "OPENAI_AGENTS_DISABLE_TRACING"):
         monkeypatch.setenv(name, "true" if name.startswith("OPENAI") else "false")
     for name in ("NO_PROXY", "no_proxy"):
@@ -42,7 +42,7 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def serve(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ModelServer]:
-    """Makes a server that the clients of all frameworks go to."""
+    """Makes a server for the clients of all frameworks."""
 
     def make(*turns: Any) -> ModelServer:
         server = ModelServer(*turns)
@@ -59,7 +59,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ModelServer]:
 
 @pytest.fixture
 def record() -> Callable[..., None]:
-    """Notes what a framework can do, for the table in docs/integrations/index.md."""
+    """Records a capability of a framework, for the table in docs/integrations/index.md."""
 
     def note(title: str, package: str, **what: bool | str) -> None:
         RESULTS.mkdir(parents=True, exist_ok=True)

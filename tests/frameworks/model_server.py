@@ -1,7 +1,7 @@
 """A model on loopback that calls a tool, for the frameworks' own clients: Anthropic's and OpenAI's interface.
 
-It plays a list of turns, each a list of tool calls, and says "Done." at the end. It checks the form of each request: that every
-call is answered once and by its id; in one turn in any order. What was answered is for the tests to judge.
+It plays a list of turns, each a list of tool calls, and says "Done." at the end. It checks the form of each request: every call
+is answered once and by its id, in any order within a turn. The tests check the content of the answers.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ SAID = "Done."
 
 @dataclass(frozen=True)
 class Result:
-    """What a tool answered, as it was sent. OpenAI's interface has no flag: `is_error` is None."""
+    """The answer of a tool, as it was sent. OpenAI's interface has no flag: `is_error` is None."""
 
     content: Any
     is_error: bool | None
 
     @property
     def text(self) -> str:
-        """The content, if it is text and nothing else."""
+        """The content, if it consists of text."""
         if isinstance(self.content, str):
             return self.content
         assert [block["type"] for block in self.content] in (["text"], ["input_text"]), self.content
@@ -64,7 +64,7 @@ class ModelServer:
 
     @property
     def tools(self) -> list[dict[str, Any]]:
-        """What was declared in the first request."""
+        """The tools declared in the first request."""
         found: list[dict[str, Any]] = self.requests[0]["tools"]
         return found
 
@@ -74,13 +74,13 @@ class ModelServer:
         return {request.get("stream", False) for request in self.requests}
 
     def finish(self) -> list[Result]:
-        """The results of all calls, in the order of the calls, if the whole conversation was played."""
+        """The results of all calls, in order, if the whole conversation was played."""
         assert self.failures == []
         assert len(self.requests) == len(self.turns) + 1
         return [result for _, result in sorted(_results(self.requests[-1]), key=lambda found: found[0])]
 
     def answer(self, path: str, body: dict[str, Any]) -> tuple[int, str, str]:
-        """One request: a status, the kind of content and the content."""
+        """Answers one request with a status, a content type and the content."""
         with self._lock:
             self.requests.append(body)
             at = len(self.requests) - 1

@@ -1,4 +1,4 @@
-"""The examples of docs/integrations/frameworks-python.md, as they stand there."""
+"""The examples of docs/integrations/frameworks-python.md, verbatim."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EXAMPLE = re.compile(r"<!-- example: ([^>]+) -->\n```python\n(.*?)```", re.DOTAL
 
 
 def example(framework: str) -> str:
-    """The whole program."""
+    """The code of the whole program."""
     [code] = [code for name, code in EXAMPLE.findall(PAGE.read_text("utf-8")) if name == framework]
     return str(code)
 
@@ -24,7 +24,8 @@ def run(framework: str) -> None:
 
 
 def prepare(framework: str, until: str) -> dict[str, Any]:
-    """What the example defines, without what it does: up to where the name `until` is bound."""
+    """The definitions of the example without its actions: up to the statement that binds the name
+    `until`."""
     tree = ast.parse(example(framework))
     bound = [at for at, node in enumerate(tree.body) if _binds(node, until)]
     tree.body = tree.body[: bound[0] + 1]
@@ -34,7 +35,7 @@ def prepare(framework: str, until: str) -> dict[str, Any]:
 
 
 def of_users(framework: str, until: str) -> dict[str, Any]:
-    """What the page has for a memory per user, after the imports of the framework's example."""
+    """The page's code for a memory per user, after the imports of the framework's example."""
     names = prepare(framework, until)
     for name in ("users", f"{framework} users"):
         exec(compile(example(name), f"{PAGE.name}: {name}", "exec"), names)

@@ -1,4 +1,4 @@
-"""The conversation that the model has with every framework that has the tool itself, and what must come of it."""
+"""The conversation of the model with every framework that has the tool itself, and the expected result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PICTURE = b64encode(PNG).decode()
 QUESTION = "What did we plan for today?"
 NATIVE = {"type": "memory_20250818", "name": "memory"}
 
-# An error and a success side by side, text that a careless hand would change, some lines of a file.
+# An error and a success side by side, text that careless code would change, some lines of a file.
 TEXT = "- tea\r\n\t- \u2028grün & <b>\"'\\n\n"
 WELL_FORMED = [
     [
@@ -29,7 +29,7 @@ WELL_FORMED = [
     [("memory", {"command": "view", "path": NOTE, "view_range": [1, 1]})],
     [("memory", {"command": "view", "path": "/memories/../../etc/passwd"})],
 ]
-# What the framework must leave to memdir: it repairs the first call, and knows what to say of the others.
+# The framework must leave these to memdir, which repairs the first call, and has messages for the others.
 MALFORMED = [
     [
         ("memory", {"command": "insert", "path": NOTE, "insert_line": "1", "insert_text": "today"}),
@@ -59,7 +59,8 @@ IMAGE = [[("memory", {"command": "view", "path": "/memories/picture.png"})]]
 
 
 def check(server: ModelServer, *, flags: bool | None, malformed: bool = True) -> None:
-    """Every reply went out to the letter, the errors are flagged or not, and the file is there."""
+    """Checks that every reply was sent verbatim, that errors are flagged correctly, and that the
+    file exists."""
     replies = REPLIES if malformed else WELL_FORMED_REPLIES
     wanted = [(text, None if flags is None else is_error and flags) for text, is_error in replies]
     assert [(result.text, result.is_error) for result in server.finish()] == wanted
@@ -68,13 +69,13 @@ def check(server: ModelServer, *, flags: bool | None, malformed: bool = True) ->
 
 
 def check_image(server: ModelServer, directory: Path) -> bool:
-    """Whether the model saw the picture, in whatever form its interface has for it."""
+    """Whether the model saw the image, in whatever form its interface has for it."""
     [result] = server.finish()
     assert directory.joinpath("memory/memories/picture.png").read_bytes() == PNG
     return has_image(result.content)
 
 
-# What users are called, each of whom finds nothing of the others.
+# The names of users, each of whom sees nothing of the others.
 USERS = ["ann", "Ann", "../ann", "/etc", ""]
 
 
@@ -84,7 +85,7 @@ def check_users(
     call: Callable[[str], tuple[str, dict[str, Any]]] | None = None,
     reply: str = f"File created successfully at: {NOTE}",
 ) -> None:
-    """Each user's agent, which `ask` asks, makes the same file in a memory of the user's own."""
+    """Each user's agent, called with `ask`, creates the same file in that user's own memory."""
     for user in USERS:
         made = call(user) if call else ("memory", {"command": "create", "path": NOTE, "file_text": user})
         with serve([made]) as server:
@@ -97,7 +98,7 @@ def check_users(
 
 
 def has_image(content: Any) -> bool:
-    """Whether a tool result contains the picture."""
+    """Whether a tool result contains the image."""
     url = f"data:image/png;base64,{PICTURE}"
     source = {"type": "base64", "media_type": "image/png", "data": PICTURE}
     for block in content if isinstance(content, list) else []:

@@ -1,4 +1,4 @@
-"""The Claude Agent SDK: its server in this process, and the program that it comes with, on the Messages API."""
+"""The Claude Agent SDK: its server in this process, and the program that it includes, on the Messages API."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def by_command(turns: list[list[tuple[str, dict[str, Any]]]]) -> list[list[tuple
 
 @pytest.fixture(autouse=True)
 def _settings(monkeypatch: pytest.MonkeyPatch, directory: Path) -> None:
-    """The program gets nothing of this machine's settings, and does nothing that was not asked for."""
+    """The program gets none of this machine's settings, and does nothing else."""
     for name in list(os.environ):
         if name.startswith(("CLAUDE", "ANTHROPIC")):
             monkeypatch.delenv(name)
@@ -52,7 +52,7 @@ def _settings(monkeypatch: pytest.MonkeyPatch, directory: Path) -> None:
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
     ):
         monkeypatch.setenv(name, "1")
-    # The tools are declared at once; otherwise the model has to look for them first.
+    # The tools are declared at once; otherwise the model has to search for them first.
     monkeypatch.setenv("ENABLE_TOOL_SEARCH", "false")
 
 

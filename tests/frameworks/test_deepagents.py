@@ -1,4 +1,4 @@
-"""deepagents, whose own file tools work on a memory."""
+"""deepagents, whose own file tools use a memory."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def test_an_image(serve: Serve, record: Record, directory: Path) -> None:
 
 
 def test_a_declared_tool() -> None:
-    # As a model of another company gets it.
+    # In the form for models of other companies.
     from langchain_core.utils.function_calling import convert_to_openai_tool
 
     declared = convert_to_openai_tool(memory_tool(Memory("./memory")))["function"]

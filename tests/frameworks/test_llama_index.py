@@ -42,7 +42,7 @@ def test_the_example_of_the_page(serve: Serve, record: Record, capsys: pytest.Ca
 def test_sync(serve: Serve, record: Record) -> None:
     tool = MemoryTool(Memory("./memory"))
     with serve([("memory", {"command": "create", "path": runs.NOTE, "file_text": "tea"})]) as server:
-        # One call and no second request: LlamaIndex's agents have no other way than `await`.
+        # One call without a second request: LlamaIndex's agents offer only `await`.
         llm = Anthropic(model="claude-sonnet-5-5")
         reply = llm.predict_and_call([tool], runs.QUESTION)
     assert len(server.requests) == 1

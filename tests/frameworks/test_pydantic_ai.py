@@ -94,7 +94,7 @@ def test_a_declared_tool(serve: Serve, model: str) -> None:
     if model.startswith("anthropic"):
         runs.check(server, flags=True)
     else:
-        # Where there is no flag, Pydantic AI says it so.
+        # Without a flag, Pydantic AI marks an error in this way.
         wanted = [_error(reply) if is_error else reply for reply, is_error in runs.REPLIES]
         assert [result.text for result in server.finish()] == wanted
 

@@ -1,4 +1,5 @@
-// The bundle for Claude Desktop: the format's own program finds it valid, and its own code says how the server is started.
+// The bundle for Claude Desktop: the format's own program finds it valid, and its own code determines how to start the
+// server.
 
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -27,7 +28,7 @@ test('a bundle is valid and names the platform', async () => {
   assert.match(await mcpb('validate', join(unpacked, 'manifest.json')), /validation passes/);
 });
 
-/** Views the memory and leaves a note, and returns the tools that the server has. */
+/** Views the memory and creates a note. Returns the server's tools. */
 async function session(command, args) {
   const user = new Client({ name: 'test', version: '1.0.0' });
   await user.connect(new StdioClientTransport({ command, args }));

@@ -1,6 +1,6 @@
-// The inspector's command line lists the tools, finds nothing wrong with their schemas, and calls them. Each call is a process that
-// takes a second, so only that one is made whose fields are not all texts; with more effort all are. The SDK's client calls all
-// of them (sdk.test.mjs).
+// The inspector's command line lists the tools, finds no problem in their schemas, and calls them. Each call is a process that
+// takes a second, so only the call whose fields are not all texts is made; with more effort all are. The SDK's client calls all of
+// them (sdk.test.mjs).
 
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { EFFORT, NAMES, PROGRAM, file, run, served, temporary } from './support.
 const INSPECTOR = file('@modelcontextprotocol/inspector/clients/launcher/build/index.js');
 const home = temporary();
 
-/** Asks the inspector for one method of a server. */
+/** Calls one method of a server with the inspector. */
 async function inspect(server, ...options) {
   // It keeps a list of servers in the home directory.
   const env = { ...process.env, HOME: home, MCP_CATALOG_PATH: join(home, 'mcp.json') };

@@ -1,4 +1,5 @@
-// What the tests of several clients need: the packed npm packages, installed as a user installs them.
+// Helpers for the tests of several clients: the packed npm packages, installed as a user installs
+// them.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -11,9 +12,9 @@ import { after } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 export const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
-/** Where `npm run pack:debug` leaves the packages. */
+/** The directory in which `npm run pack:debug` leaves the packages. */
 export const PACKED = join(PROJECT, 'bindings-node', 'npm');
-/** Where the clients are installed. */
+/** The directory of the clients. */
 const CLIENTS = join(PROJECT, '.cache', 'mcp');
 
 const requireClient = createRequire(join(CLIENTS, 'package.json'));
@@ -24,24 +25,24 @@ export const client = (specifier) => import(pathToFileURL(requireClient.resolve(
 /** The path of a file in a client's package. */
 export const file = (path) => join(CLIENTS, 'node_modules', path);
 
-/** An empty project with the packages in it, which `npm run pack:debug` has installed. Nothing is changed in it. */
+/** A project that contains only the packages, which `npm run pack:debug` has installed. No test changes it. */
 export const INSTALLED = join(PACKED, 'installed');
 /** The command line, as npm installs it. */
 export const PROGRAM = join(INSTALLED, 'node_modules', 'memdir', 'bin.cjs');
 
-/** How many times as much is done as in `make test`: `MEMDIR_EFFORT`, without it 1. */
+/** The factor of repetitions compared with `make test`: `MEMDIR_EFFORT`, 1 by default. */
 export const EFFORT = Math.max(1, Number.parseInt(process.env.MEMDIR_EFFORT ?? '', 10) || 1);
 
 export const NAMES = ['view', 'create', 'str_replace', 'insert', 'delete', 'rename'];
 
-/** An empty directory, which goes with the file's last test. */
+/** An empty directory, which is removed after the file's last test. */
 export function temporary() {
   const directory = mkdtempSync(join(tmpdir(), 'memdir-mcp-'));
   after(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }
 
-/** What a program prints. One that fails, or takes more than a minute, fails the test. */
+/** The output of a program. A failure, or a run of more than a minute, fails the test. */
 export function run(command, args, options = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {

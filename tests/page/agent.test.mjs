@@ -1,5 +1,5 @@
-// An agent works through the real SDK, in a process of its own, while somebody looks: what it does is there without being
-// asked for, with who did it.
+// An agent works through the real SDK, in a separate process, while a person watches: its changes appear automatically,
+// with their actor.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -24,7 +24,7 @@ testPage(
     const { page } = view;
     await view.live();
     await view.shows('No history is kept of this memory');
-    // A mark that a page that is loaded anew has not.
+    // A mark that a reload of the page removes.
     await page.evaluate(() => (window.isTheSame = true));
 
     const { sessions } = JSON.parse(readFileSync(SCRIPT, 'utf8'));
@@ -43,7 +43,7 @@ testPage(
 
     const first = play(1);
     const tree = page.locator('#tree');
-    // It is made, and later renamed. The session waits until it was seen.
+    // The file is created, and later renamed. The session waits until it was seen.
     await tree.getByRole('link', { name: 'draft.md' }).waitFor();
     writeFileSync(seen, '');
     await tree.getByRole('link', { name: 'kettle' }).waitFor();
@@ -54,7 +54,7 @@ testPage(
     await timeline.locator('.actor', { hasText: 'session 1' }).first().waitFor();
     await page.locator('#deleted', { hasText: 'tea-shortlist.md' }).waitFor();
 
-    // A branch that was opened stays open, and shows what the next session makes in it.
+    // An opened branch stays open, and shows the next session's changes in it.
     await tree.getByRole('button', { name: 'Open or close kettle' }).click();
     await tree.getByRole('button', { name: 'Open or close releases' }).click();
     await tree.getByRole('link', { name: '1.2-genmaicha.md' }).waitFor();
@@ -69,7 +69,7 @@ testPage(
     assert.ok(report.complete);
     await ended;
 
-    // Who did it leads to all that it did.
+    // The actor's name links to all changes by that actor.
     await page.locator('#main .actor', { hasText: 'session 2' }).first().click();
     await page.waitForURL(/actor=session%202/);
     await view.shows('1.3-hojicha.md');

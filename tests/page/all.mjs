@@ -1,4 +1,5 @@
-// All tests of the page in one process and one browser: to start them takes as long as several tests.
+// All tests of the page in one process and one browser, because starting these takes as long as
+// several tests.
 
 import './agent.test.mjs';
 import './attacks.test.mjs';

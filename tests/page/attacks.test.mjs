@@ -1,8 +1,8 @@
-// Texts that try to reach the person who looks at them (attacks.json): as the names and contents of files, as actors, as reasons of
-// redactions, as what is searched for, and in addresses. Nothing of them runs, is loaded, or moves the page around.
+// Texts that try to attack the person who views them (attacks.json): as the names and contents of files, as actors, as reasons of
+// redactions, as search terms, and in addresses. None of them runs, is loaded, or navigates the page.
 //
-// Every text is opened in the lists as a name and as an actor. Each is also read by the browser, and judged there, in one of its
-// other places, and a few are opened in theirs. With MEMDIR_EFFORT=50 each is opened in all of them, which takes many minutes.
+// Every text is opened in the lists as a name and as an actor. Each is also parsed by the browser and checked in one of its
+// other places, and a few are opened there. With MEMDIR_EFFORT=50 each is opened in all places, which takes many minutes.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,13 +14,13 @@ const { texts, repeated } = JSON.parse(
   readFileSync(new URL('attacks.json', import.meta.url), 'utf8'),
 );
 const ATTACKS = [...texts, ...repeated.map(([text, times]) => text.repeat(times))];
-/** One of so many of them; with more effort more, up to all. */
+/** One in `of` of them; with more effort more, up to all. */
 const some = (list, of, first = 0) => {
   const step = Math.max(1, Math.floor(of / EFFORT));
   return list.filter((_, number) => number % step === first % step);
 };
 
-/** Whether a call is refused; what an attack cannot become is of no further interest. */
+/** Whether a call succeeds; a refused attack is not tested further. */
 const isTaken = async (call) => {
   try {
     await call();
@@ -32,7 +32,7 @@ const isTaken = async (call) => {
 
 const [store, second] = [temporary(), temporary()];
 const taken = { names: 0, actors: 0, reasons: 0 };
-/** A directory for each of so many of them: a tree that is long takes long. */
+/** A directory for each group of them, because a long tree is slow. */
 const group = (number) => Math.floor(number / 80);
 /** These are opened one by one, with a tree in which their directory is open. */
 const content = (number, extension) =>
@@ -47,7 +47,7 @@ async function written() {
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, text);
     }
-    // A few are no names, and a few no actors.
+    // A few are invalid as names, and a few as actors.
     taken.names += await isTaken(() => memory.create({ path: named(number), file_text: text }));
     const path = `/memories/a${group(number)}/${number}`;
     taken.actors += await isTaken(() => agent(store, text).create({ path, file_text: '' }));
@@ -62,7 +62,7 @@ async function written() {
   return [store, second];
 }
 
-/** Where the parts of the frame are; nothing of a page that only says why it is refused, without a frame. */
+/** The positions of the parts of the frame. A page without a frame, which only shows a refusal, has none. */
 const frame = (page) =>
   page.evaluate(() => {
     if (document.body.matches('.alone')) return [];
@@ -80,7 +80,7 @@ testPage('no text of an attack does anything but to be read', written, async (vi
   assert.ok(taken.names > 200 && taken.actors > 200 && taken.reasons > 50, JSON.stringify(taken));
   const wanted = await frame(page);
 
-  /** Opens a page of an attack; what is wrong is noted with its address. */
+  /** Opens a page of an attack, and records problems with its address. */
   async function open(address) {
     const before = findings.length;
     await page.goto(server.origin + address, { waitUntil: 'domcontentloaded' });
@@ -111,13 +111,13 @@ testPage('no text of an attack does anything but to be read', written, async (vi
 
   // As Markdown.
   const numbers = [...ATTACKS.keys()];
-  /** Those of a text that is repeated, which may be wide. */
+  /** Those with repeated texts, which may be wide. */
   const long = some(numbers.slice(texts.length), 3);
   for (const number of some(numbers, 40)) {
     await open(query('file', { path: content(number, 'md') }));
   }
 
-  // Everything else: what is in a frame, and what is refused in a few words.
+  // All others: those in a frame, and those that are refused with a short message.
   const others = (number, text) => [
     query('file', { path: content(number, 'md') }),
     query('file', { path: content(number, 'txt') }),
@@ -160,7 +160,7 @@ testPage('no text of an attack does anything but to be read', written, async (vi
     await open(address);
   }
 
-  // Narrow, nothing is wider than the window.
+  // In a narrow window, no element is wider than the window.
   await page.setViewportSize({ width: 360, height: 640 });
   const contents = [...some(numbers, 40, 20), ...long].map((number) =>
     query('file', { path: content(number, 'md') }),

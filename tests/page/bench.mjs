@@ -1,8 +1,8 @@
-// How long a page of `memdir serve` takes: `make bench-page`. It is a measurement and no test: nothing fails.
+// The time for a page of `memdir serve`: `make bench-page`. It is a measurement and not a test: nothing fails.
 //
-// The memory has 10,000 files, a history of 1,000 versions, and a directory of 10,000 entries. Each page is fetched as a browser's
-// request would, and then opened in one. Beside it, in the same run, a server of Node's sends the same bytes from memory: what
-// our page takes beyond that is what memdir does.
+// The memory has 10,000 files, a history of 1,000 versions, and a directory of 10,000 entries. Each page is fetched like a
+// browser's request, and then opened in a browser. In the same run a Node server sends the same bytes from memory, and the
+// difference is the cost of memdir.
 
 import { createServer } from 'node:http';
 import { once } from 'node:events';
@@ -59,7 +59,7 @@ const page = await context.newPage();
 await page.goto(server.address);
 await page.waitForURL(/\/1\/$/);
 
-/** Until the browser has the document, and until it has painted it. */
+/** The time until the browser has the document, and until it has painted it. */
 async function opened(address) {
   const [loaded, painted] = [[], []];
   for (let round = 0; round < ROUNDS; round += 1) {

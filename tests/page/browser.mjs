@@ -1,4 +1,4 @@
-// A real browser, without its windows, and what judges whether everybody can use a page.
+// A real browser, without its windows, and axe, which finds obstacles for people with disabilities.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,5 +1,4 @@
-// What a person changes on the page, beside an agent that changes the same files: nothing is lost, and all of it can be taken
-// back.
+// A person changes files on the page, while an agent changes the same files: nothing is lost, and everything can be undone.
 
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,11 +7,11 @@ import { agent, cli, temporary, testPage } from './support.mjs';
 
 const FILE = '/memories/plan.md';
 
-/** A memory with one file, whose editor is open in the page with something typed in it. */
+/** A memory with one file, which is open in the page's editor with unsaved text. */
 async function editing(view, memory, text = 'mine\n') {
   await view.live();
   await memory.create({ path: FILE, file_text: 'first\n' });
-  // The page was told: what it is told from now on is about what comes.
+  // The page has received the event: later events are about later changes.
   await view.page.locator('#tree').getByRole('link', { name: 'plan.md' }).waitFor();
   await view.go('file', { path: FILE });
   await view.live();
@@ -22,7 +21,7 @@ async function editing(view, memory, text = 'mine\n') {
   return view.page.locator('#stale');
 }
 
-/** A time after what was done before and before what comes: a date has whole milliseconds. */
+/** A time after the earlier changes and before the later ones: a Date has whole milliseconds. */
 async function between() {
   await pause(2);
   const time = new Date().toISOString();
@@ -74,7 +73,7 @@ testEditing(
     await view.press('Take back');
     await view.shows('Taken back.');
     assert.equal(await memory.read(FILE), 'first\n');
-    // The undo can be undone, from where it is said.
+    // The undo can be undone, with a link in its message.
     await view.follow('Undo the restoration of plan.md by Ann');
     await view.press('Take back');
     await view.shows('Taken back.');
@@ -91,7 +90,7 @@ testEditing(
     await memory.str_replace({ path: FILE, old_str: 'first', new_str: 'theirs' });
     await stale.waitFor();
     await view.accessible();
-    // The text that is being written stays.
+    // The unsaved text stays.
     assert.equal(await view.page.locator('#text').inputValue(), 'mine\n');
     await view.press('Save');
     await view.shows('Not saved: the file was changed while you edited it.');
@@ -99,13 +98,13 @@ testEditing(
     const both = (there) => `<<<<<<< yours\nmine\n=======\n${there}\n>>>>>>> there now\n`;
     assert.equal(await view.page.locator('#text').inputValue(), both('theirs'));
     await view.accessible();
-    // A text with the marks is not saved without a question.
+    // A text with conflict marks is not saved without confirmation.
     await view.press('Save the merged text');
     await view.shows('the text still has conflict marks');
     assert.equal(await memory.read(FILE), 'theirs\n');
     await view.accessible();
 
-    // A change that comes now, while the two are compared, is not overwritten either.
+    // A change during this comparison is not overwritten either.
     await view.live();
     await memory.str_replace({ path: FILE, old_str: 'theirs', new_str: 'theirs again' });
     await view.page.locator('#text').fill('decided\n');
@@ -130,7 +129,7 @@ testEditing('changes at different lines are merged', async (view, memory) => {
   await view.press('Save the merged text');
   await view.shows('Saved.');
   assert.equal(await memory.read('/memories/list.md'), 'theirs\nb\nc\nd\nmine\n');
-  // It is said once.
+  // The message appears once.
   await view.page.reload();
   await view.shows('theirs');
   assert.equal(await view.page.locator('.banner').count(), 0);
@@ -153,7 +152,7 @@ testEditing('what is there is kept, if a person says so', async (view, memory) =
   await memory.str_replace({ path: FILE, old_str: 'first', new_str: 'theirs' });
   await stale.waitFor();
   await view.press('Save');
-  // The browser asks before a changed text is left; this one was sent.
+  // The browser asks before the person leaves an unsaved text; this one was sent.
   await view.follow('Keep what is there');
   await view.page.waitForURL(/\/1\/file/);
   await view.shows('theirs');
@@ -173,7 +172,7 @@ testEditing(
     await view.press('Make the file again');
     await view.shows('Created.');
     assert.equal(await memory.read(FILE), 'mine\n');
-    // It may have looked for the file itself, whenever it was about to follow changes.
+    // The page may have requested the file itself before it followed changes.
     const looked = view.refusals.splice(0);
     assert.deepEqual(
       looked.filter((refusal) => refusal !== '404 /1/edit'),
@@ -319,7 +318,7 @@ testEditing(
       await view.shows(said);
       assert.equal(await since.inputValue(), typed);
     }
-    // Everything that was changed today in a zone that is ahead, even just after midnight, was changed since yesterday.
+    // Every change of today in a zone that is ahead, even just after midnight, is a change since yesterday.
     for (const [preset, typed] of [
       ['Last hour', '1h'],
       ['Today', 'today'],
@@ -350,7 +349,7 @@ testEditing(
     await view.go('history', { path: FILE });
     await view.live();
     await page.getByRole('radio', { name: /^from/ }).nth(4).check();
-    // What is chosen stays when the page follows a change.
+    // The selection stays when the page follows a change.
     await memory.write(FILE, 'kept\n53\n');
     await page.locator('#main .version').nth(50).waitFor({ state: 'detached' });
     await page.waitForFunction(

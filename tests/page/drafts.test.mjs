@@ -1,4 +1,4 @@
-// What a person typed survives: a server that stops or is started again, a cookie that is gone, and a page that is left.
+// Unsaved text survives: a server that stops or restarts, a missing cookie, and leaving the page.
 
 import assert from 'node:assert/strict';
 
@@ -6,7 +6,7 @@ import { agent, serve, temporary, testPage } from './support.mjs';
 
 const FILE = '/memories/plan.md';
 
-/** An editor with something typed in it. */
+/** An editor with unsaved text. */
 async function typed(view, memory, text = 'mine\n') {
   await memory.create({ path: FILE, file_text: 'first\n' });
   await view.go('edit', { path: FILE });
@@ -15,7 +15,7 @@ async function typed(view, memory, text = 'mine\n') {
   return view.page.locator('#trouble');
 }
 
-/** What the browser says while a server is away is expected. */
+/** Messages of the browser while a server is unavailable are expected. */
 const forget = (view) => {
   view.findings.splice(0);
   view.refusals.splice(0);
@@ -87,7 +87,7 @@ testPage('a draft is offered when the editor is opened again', [left], async (vi
   await view.accessible();
   await view.press('Use it');
   assert.equal(await page.locator('#text').inputValue(), 'mine\n');
-  // It stands on what was opened then: what was changed since is not overwritten.
+  // It is based on the content that was opened then: later changes are not overwritten.
   await view.press('Save');
   await view.shows('Not saved: the file was changed');
   assert.equal(await memory.read(FILE), 'first\nsecond\n');

@@ -1,4 +1,4 @@
-// Where the program is that the tests of the page run.
+// The location of the program for the tests of the page.
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// The page is used without a mouse: every key of its list, the order of the tab key, and a focus that can be seen and that stays
-// where it is while an agent changes things.
+// The page without a mouse: every key of its list, the order of the tab key, and a visible focus that stays when an agent
+// changes something.
 
 import assert from 'node:assert/strict';
 
@@ -14,7 +14,7 @@ async function filled(store) {
   return memory;
 }
 
-/** What has the focus, in words. */
+/** A description of the focused element. */
 const focused = (page) =>
   page.evaluate(() => {
     const { activeElement: element } = document;
@@ -188,7 +188,7 @@ testPage(
     await page.keyboard.type('day');
     assert.equal(await since.inputValue(), 'yesterday');
 
-    // A list that is open stays open; what came meanwhile is shown when it is left.
+    // An open list stays open; changes meanwhile are shown after it is left.
     const who = page.getByLabel('Who');
     await who.focus();
     const list = await who.elementHandle();
@@ -203,7 +203,7 @@ testPage(
     await who.selectOption('session 2');
     assert.equal(await since.inputValue(), 'yesterday');
 
-    // Nothing that was there already is built anew while somebody selects a part of it.
+    // Existing elements are not built again while a person selects a part of them.
     await view.go('file', { path: '/memories/a.md' });
     await view.live();
     await page.evaluate(() =>

@@ -1,5 +1,4 @@
-// What a person can look at: searches, sensitive text, pictures, several memories and mounted ones; and that nothing of it can be
-// changed where it is only shown.
+// Views for a person: searches, sensitive text, images, several memories and mounted ones; and read-only views change nothing.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -10,7 +9,7 @@ import { agent, serve, temporary, testPage } from './support.mjs';
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAD0lEQVR4XmNgQAb/O0AkAAi2AYjsV++JAAAAAElFTkSuQmCC';
 
-/** A directory with files that somebody else wrote. */
+/** A directory with files from another program. */
 function written(files) {
   const store = temporary();
   mkdirSync(join(store, 'memories'));
@@ -60,7 +59,7 @@ testPage('names, contents and past versions are searched', [searched], async (vi
   await view.shows('Nothing was found.');
 });
 
-// In two parts, so that no scanner of repositories takes it for a real one.
+// In two parts, so repository scanners do not report it.
 const KEY = [
   'sk-ant',
   '-api03-TaHL_E9yTYL_9S4xDQNMAAL5QaDtpc6RzGKXi5Asa6smYgOw9RTEzi1JGLEXa0sO40x9ehcZGvQfZnHg5wplQ70MxrbgPAA',
@@ -214,7 +213,8 @@ testPage(
     await view.shows('gone.md');
     await page.locator('.memory', { hasText: 'read-only' }).waitFor();
 
-    // By hand, as this browser and with its cookie; with a token that a page of the same program has for another memory.
+    // With handmade requests, as this browser and with its cookie; and with a token that a page of the same program has
+    // for another memory.
     const forms = {
       edit: { path: '/memories/a.md', text: 'x', base: '' },
       new: { to: '/memories/x.md', text: 'x' },
@@ -258,7 +258,7 @@ testPage(
   async (view) => {
     const { page } = view;
     await agent(closed).create({ path: '/memories/a.md', file_text: 'one' });
-    // Another program, whose cookie this browser is given as well.
+    // Another program, whose cookie this browser gets as well.
     const other = await serve([closed, '--read-only']);
     await view.go('new');
     const token = await page.locator('[name="token"]').inputValue();

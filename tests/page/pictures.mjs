@@ -1,7 +1,7 @@
-// Makes docs/pictures: the page of memdir serve, as the documents show it. `make pictures`.
+// Makes docs/pictures: the page of memdir serve, as shown in the documentation. `make pictures`.
 //
-// The memory, the window and the clock are always the same ones, so that a picture changes only if the page does. With a
-// directory as its argument it writes more of them there, for somebody to look at: wide and narrow, dark and light.
+// The memory, the window and the clock are always the same, so a picture changes only with the page. With a directory as
+// its argument it writes additional ones there for review: wide and narrow, dark and light.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,13 +28,13 @@ const RULES = `# House rules for kettle's release notes
 - No exclamation marks.
 - Every release is named after a tea that was not used before.
 `;
-// In two parts, so that no scanner of repositories takes it for a real one.
+// In two parts, so repository scanners do not report it.
 const KEY = [
   'sk-ant',
   '-api03-TaHL_E9yTYL_9S4xDQNMAAL5QaDtpc6RzGKXi5Asa6smYgOw9RTEzi1JGLEXa0sO40x9ehcZGvQfZnHg5wplQ70MxrbgPAA',
 ];
 
-/** The memory that is shown: what an agent and a person did to it. */
+/** The memory in the pictures, with changes by an agent and a person. */
 async function remembered(store) {
   const by = (actor) => new Memory(store, { history: true, actor });
   const [first, second, ann] = ['session 41', 'session 42', 'Ann'].map(by);
@@ -71,7 +71,7 @@ const store = join(temporary(), 'agent-memory');
 await remembered(store);
 const view = await View.open([store, '--as', 'Ann'], { context: { deviceScaleFactor: 1 } });
 const { page, server } = view;
-// What depends on when, where and by which program the picture is made.
+// Parts that depend on the time, the machine or the program.
 const STILL = () => {
   for (const time of document.querySelectorAll('time')) {
     time.textContent = time.classList.contains('short') ? '4m' : '4 min ago';
@@ -86,7 +86,7 @@ async function picture(path, size = { width: 1100, height: 780 }, colorScheme = 
   await page.waitForFunction(
     () => document.querySelector('#live.on') || document.body.matches('.alone'),
   );
-  // The first look for what came before is over.
+  // The first check for earlier changes is complete.
   await page.waitForTimeout(300);
   await page.evaluate(STILL);
   await page.screenshot({ path, animations: 'disabled', caret: 'hide' });
@@ -121,7 +121,7 @@ const shown = {
   },
   search: () => view.go('search', { q: 'jun', past: '1' }),
 };
-// Those that the documents show.
+// The pages in the documentation.
 const KEPT = ['overview', 'timeline', 'source', 'conflict'];
 
 const [directory] = process.argv.slice(2);

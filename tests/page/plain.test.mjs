@@ -1,4 +1,4 @@
-// Everything but what follows changes works without a script.
+// Everything except following changes works without a script.
 
 import assert from 'node:assert/strict';
 
@@ -51,7 +51,7 @@ testPage(
     await page.locator('#main mark', { hasText: 'two' }).click();
     await page.locator('#L2 mark', { hasText: 'two' }).waitFor();
 
-    // Two versions are compared, and what somebody did is taken back, without a script, too.
+    // Comparing two versions and undoing changes also work without a script.
     await view.follow('Timeline');
     await page.getByRole('radio', { name: /^from the version after the creation/ }).check();
     await page.getByRole('radio', { name: /^to the version after the edit/ }).check();

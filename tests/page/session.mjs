@@ -1,7 +1,7 @@
-// One session of an agent, in a process of its own: the SDK's tool runner, and a memory with a history.
+// One session of an agent, in a separate process: the SDK's tool runner, and a memory with a history.
 //
-// Arguments: the API's address, the memory, who acts, what the user says; and a file of the memory, after whose creation the
-// session waits until another file, outside of the memory, exists.
+// Arguments: the API's address, the memory, the actor, the user's message; and a file of the memory. After that file is
+// created the session waits until another file, outside the memory, exists.
 
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';

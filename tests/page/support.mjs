@@ -1,5 +1,4 @@
-// What the tests of the page need: the program from its npm packages, a browser, and somebody who watches what the page does
-// in it.
+// Helpers for the tests of the page: the program from its npm packages, a browser, and monitoring of the page in it.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -18,25 +17,25 @@ export * from './places.mjs';
 
 export const { Memory } = memdir;
 
-/** How many times as much is done as in `make test`: `MEMDIR_EFFORT`, without it 1. */
+/** The factor of repetitions compared with `make test`: `MEMDIR_EFFORT`, 1 by default. */
 export const EFFORT = Math.max(1, Number.parseInt(process.env.MEMDIR_EFFORT ?? '', 10) || 1);
 
 const made = [];
 process.on('exit', () => {
   for (const directory of made) rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
 });
-/** An empty directory, which goes with the process. */
+/** An empty directory, which is removed with the process. */
 export function temporary() {
   const directory = mkdtempSync(join(tmpdir(), 'memdir-page-'));
   made.push(directory);
   return directory;
 }
 
-/** A memory that an agent changes, in this process; the page is another one. */
+/** A memory that an agent changes in this process; the page is in another one. */
 export const agent = (store, actor = 'session 1') =>
   new Memory(store, { history: true, actor, durability: 'relaxed' });
 
-/** What a program prints. One that fails fails the test. */
+/** The output of a program. A failure fails the test. */
 export function run(command, args, options = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
@@ -51,7 +50,7 @@ export function run(command, args, options = {}) {
   });
 }
 
-/** What `memdir` prints. */
+/** The output of `memdir`. */
 export const cli = (...args) => run(PROGRAM[0], [PROGRAM[1], ...args]);
 
 /** `memdir serve`, until `end` is called. */
@@ -78,7 +77,7 @@ export async function serve(args, program = PROGRAM, port = 0) {
   throw new Error(`memdir serve has ended:\n${said}`);
 }
 
-/** Notes whatever a hostile text could bring about in a page. It runs before the page's own script. */
+/** Records every effect of hostile texts in a page. It runs before the page's own script. */
 function watchPage() {
   const found = (what) => console.error(`watched: ${what}`);
   for (const name of ['alert', 'confirm', 'prompt', 'print']) {
@@ -95,7 +94,7 @@ function watchPage() {
     if (
       /^(iframe|object|embed|base|frame|applet|portal|link|style|script)$/i.test(element.tagName)
     ) {
-      // The two that the page has.
+      // The page's own files.
       const ours = ['/assets/page.js', '/assets/page.css', '/assets/icon.svg'];
       if (!ours.includes(element.getAttribute('src') ?? element.getAttribute('href'))) {
         found(`an element: ${element.outerHTML}`);
@@ -109,7 +108,7 @@ function watchPage() {
       }
     }
   };
-  // For what a test has parsed without showing it.
+  // For texts that a test has parsed without showing them.
   window.checkParsed = (parsed) => parsed.querySelectorAll('*').forEach(check);
   new MutationObserver((changes) => {
     for (const change of changes) {
@@ -123,7 +122,7 @@ function watchPage() {
   }).observe(document, { subtree: true, childList: true, attributes: true });
 }
 
-/** A page that somebody looks at, and what was noticed in it. */
+/** A page in the browser, and its observed problems. */
 export class View {
   constructor(page, context, server) {
     this.page = page;
@@ -131,9 +130,9 @@ export class View {
     this.server = server;
     /** Whether a page with unsaved text may be left. */
     this.leaves = false;
-    /** What should not have happened. */
+    /** Unexpected events. */
     this.findings = [];
-    /** Answers other than 200 to what the test asked for. */
+    /** Answers other than 200 to requests of the test. */
     this.refusals = [];
   }
 
@@ -160,7 +159,7 @@ export class View {
     const { context, findings, refusals, server } = this;
     context.on('console', (message) => {
       const { url } = message.location();
-      // The browser itself says so of a page that is refused; the test says which ones it expects.
+      // The browser itself reports a refused page; the test states which ones it expects.
       const refused = /^Failed to load resource: .* status of (\d+)/.exec(message.text());
       if (refused && url.startsWith(server.origin)) {
         refusals.push(`${refused[1]} ${new URL(url).pathname}`);
@@ -171,7 +170,7 @@ export class View {
     context.on('weberror', (error) => findings.push(`error: ${error.error().stack}`));
     context.on('dialog', (dialog) => {
       findings.push(`dialog: ${dialog.type()} ${dialog.message()}`);
-      // To leave a page, a person agrees; a test says if it does.
+      // Leaving a page needs a person's consent; a test states whether it expects this.
       if (this.leaves) {
         dialog.accept();
       } else {
@@ -192,7 +191,7 @@ export class View {
     await this.page.goto(this.server.origin + path + (query && `?${query}`));
   }
 
-  /** The page shows this text in what is its own, and not only in the frame around it. */
+  /** The page shows this text in its main part, and not only in the frame around it. */
   async shows(text) {
     await this.page.locator('#main', { hasText: text }).first().waitFor();
   }
@@ -210,11 +209,11 @@ export class View {
     await this.page.locator('#live.on').waitFor();
   }
 
-  /** Everybody can use the page that is open, in both colours: nothing that axe calls serious or critical. */
+  /** The open page is accessible, in both colour schemes: axe finds no serious or critical problem. */
   async accessible() {
     for (const colorScheme of ['light', 'dark']) {
       await this.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      // Only the colours differ when it is dark.
+      // Only the colours differ in the dark scheme.
       const rules = colorScheme === 'dark' ? ['color-contrast', 'link-in-text-block'] : undefined;
       for (const violation of await violations(this.page, rules)) {
         this.findings.push(`axe, ${colorScheme}, ${this.page.url()}: ${violation}`);
@@ -230,8 +229,8 @@ export class View {
 
 let isEnding = false;
 /**
- * A test of the page that `memdir serve ...args` shows. It fails as well if the page did what no page of ours does: see
- * `findings`. `refused` are the pages that the test was refused, in their order.
+ * A test of the page that `memdir serve ...args` shows. It also fails if the page did anything that our pages never do:
+ * see `findings`. `refused` are the pages that the test was refused, in order.
  */
 export function testPage(name, args, body, { refused = [], ...options } = {}) {
   isEnding ||= (after(closeBrowser), true);

@@ -1,4 +1,4 @@
-// Many tabs share one connection, also tabs of different memories: a browser opens six to a server at most.
+// Many tabs share one connection, including tabs of different memories: a browser opens at most six to a server.
 
 import assert from 'node:assert/strict';
 
@@ -20,7 +20,7 @@ testPage('more tabs than a browser has connections follow changes', [many], asyn
     Promise.all(tabs.map((tab) => tab.locator('#tree').getByRole('link', { name }).waitFor()));
   await memory.create({ path: '/memories/one.md', file_text: '' });
   await seen('one.md');
-  // Another tab takes over from the one that is closed.
+  // Another tab takes over from the closed one.
   await tabs[1].close();
   tabs.splice(1, 1);
   await tabs[0].goto('about:blank');
@@ -35,7 +35,7 @@ testPage('more tabs than a browser has connections follow changes', [many], asyn
   view.findings.splice(0);
 });
 
-/** The changes that the browser asked for, each time with the numbers of the memories. */
+/** The browser's requests for changes, each with the numbers of the memories. */
 function asked(view) {
   const streams = [];
   view.context.on('request', (request) => {
@@ -76,17 +76,17 @@ testPage('eight memories in eight tabs follow their changes', stores, async (vie
       }),
     );
   await changed('one', [...tabs.keys()]);
-  // No tab is told of another memory's changes.
+  // No tab is notified of another memory's changes.
   for (const [index, tab] of tabs.entries()) {
     assert.deepEqual(await tab.locator('#tree .file a').allInnerTexts(), [`one-${index}.md`]);
   }
 
-  // The first tab has the connection. When it is closed another one takes over, for the memories that are shown still.
+  // The first tab has the connection. When it is closed another one takes over, for the memories that are still shown.
   await tabs[0].goto('about:blank');
   await tabs[3].close();
   await until(view, () => streams.at(-1) === '2,3,5,6,7,8');
   await changed('two', [1, 2, 4, 5, 6, 7]);
-  // A tab that opens another memory is told of that one's.
+  // A tab that opens another memory is notified of changes of that memory.
   await tabs[7].goto(`${view.server.origin}/4/`);
   await until(view, () => streams.at(-1) === '2,3,4,5,6,7');
   await tabs[7].locator('#live.on').waitFor();

@@ -1,4 +1,4 @@
-//! Reads the case files, and takes nothing that the format does not have.
+//! Reads the case files, and rejects everything that is not in the format.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,44 +25,44 @@ pub struct CaseFile {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileForm {
-    /// What it covers, in one sentence.
+    /// Its subject, in one sentence.
     #[serde(rename = "about", deserialize_with = "sentence")]
     _about: String,
     #[serde(deserialize_with = "some")]
     cases: Vec<Value>,
 }
 
-/// Some tool calls on one store, and what they answer.
+/// Some tool calls on one store, and their replies.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// What is special about it, unique within its file.
+    /// Its name, unique within its file.
     #[serde(deserialize_with = "sentence")]
     pub name: String,
-    /// The rule that it checks, and where that comes from.
+    /// The rule that it checks, and the source of the rule.
     #[serde(deserialize_with = "sentence")]
     pub rule: String,
     /// The options of the memory.
     #[serde(default, deserialize_with = "options")]
     pub options: MemoryOptions,
-    /// What its hooks do, if it has some.
+    /// Its hooks, if it has any.
     pub hooks: Option<CaseRules>,
-    /// What is in the store before the first step.
+    /// The content of the store before the first step.
     #[serde(default, deserialize_with = "from_case")]
     pub given: Tree,
-    /// The tool calls, and what somebody else does in between.
+    /// The tool calls, and the changes by others in between.
     #[serde(deserialize_with = "some")]
     pub steps: Vec<Step>,
-    /// What is in the store after the last step, if the case says so.
+    /// The content of the store after the last step, if the case specifies it.
     #[serde(default, deserialize_with = "some_tree")]
     pub then: Option<Tree>,
 }
 
-/// What the hooks of a case do.
+/// The hooks of a case.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaseRules {
-    /// What `before` does.
+    /// The rules of `before`.
     #[serde(deserialize_with = "some")]
     pub before: Vec<Rule>,
 }
@@ -73,7 +73,7 @@ pub struct CaseRules {
 pub enum Step {
     /// A tool call.
     Call(Box<Call>),
-    /// Somebody else writes into the store; a file that is there is overwritten.
+    /// Another process writes to the store; existing files are overwritten.
     Meanwhile(Tree),
     /// Time passes, or files expire.
     Upkeep(Upkeep),
@@ -90,7 +90,7 @@ impl TryFrom<Value> for Step {
             meanwhile: Tree,
         }
 
-        // Not an untagged enum, which would not say what is wrong with a field.
+        // Not an untagged enum, whose errors would not name the wrong field.
         let has = |field| json.get(field).is_some();
         if has("meanwhile") {
             let Meanwhile { meanwhile } = serde_json::from_value(json)?;
@@ -122,21 +122,21 @@ impl Step {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Call {
-    /// The input, with all texts made.
+    /// The input, with all texts expanded.
     #[serde(deserialize_with = "expanded")]
     pub input: Value,
-    /// What the reply shows.
+    /// The content of the reply.
     #[serde(deserialize_with = "shown")]
     pub content: Content,
-    /// What a language says that shows no images; Rust does.
+    /// The reply of a language that shows no images; Rust does.
     without_images: Option<Text>,
-    /// The reply's flag.
+    /// The error flag of the reply.
     pub is_error: bool,
-    /// The word for the kind of error, in the cases that are about it.
+    /// The kind of error, in the cases about it.
     pub kind: Option<String>,
-    /// Whether files expire before it, so that the tree is not compared with that before the step.
+    /// Whether files expire before it, so the tree is not compared with that before the step.
     pub expires: Option<True>,
-    /// What the hook `after` is told, in a case that has hooks.
+    /// The event that the hook `after` gets, in a case with hooks.
     pub event: Option<Told>,
 }
 
@@ -158,7 +158,7 @@ pub fn project_root() -> &'static Path {
 /// All case files, in the order of their names.
 ///
 /// # Errors
-/// Names the file and the case that is not in the format, and says why.
+/// Names the file and the case that is not in the format, with the reason.
 pub fn load() -> Result<Vec<CaseFile>, String> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases");
     let entries = fs::read_dir(&directory).map_err(|error| format!("tests/cases: {error}"))?;
@@ -181,7 +181,7 @@ fn load_file(file: &Path) -> Result<CaseFile, String> {
 /// Reads one file's JSON.
 ///
 /// # Errors
-/// Names the case that is not in the format, and says why.
+/// Names the case that is not in the format, with the reason.
 pub fn case_file(name: &str, json: Value) -> Result<CaseFile, String> {
     let file: FileForm = serde_json::from_value(json).map_err(|error| error.to_string())?;
     let cases = file.cases.into_iter().map(case).collect::<Result<_, _>>()?;
@@ -214,7 +214,7 @@ fn some_tree<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Tree>, D::Erro
     from_case(from).map(Some)
 }
 
-/// What a reply shows: a text, or an image.
+/// The content of a reply: a text, or an image.
 fn shown<'de, D: Deserializer<'de>>(from: D) -> Result<Content, D::Error> {
     #[derive(Deserialize)]
     enum MediaType {
@@ -299,7 +299,7 @@ mod tests {
             ("/steps/1/is_error", json!(false)),
             ("/name", json!("")),
             ("/rule", json!(null)),
-            // An event without hooks, hooks without an event, rules that are none.
+            // An event without hooks, hooks without an event, invalid rules.
             ("/steps/0/event", json!({ "outcome": "ok" })),
             ("/hooks", json!({ "before": [{ "when": {}, "deny": "no" }] })),
             ("/hooks", json!({ "before": [{ "when": {} }] })),

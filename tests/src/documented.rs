@@ -1,9 +1,9 @@
-//! The sentences of the tool's documentation, as it quotes them.
+//! The sentences that the tool's documentation specifies, verbatim.
 
-/// A sentence that the documentation gives for a command.
+/// A sentence that the documentation specifies for a command.
 #[derive(Debug)]
 pub struct Documented {
-    /// The command that answers it.
+    /// The command that replies with it.
     pub command: &'static str,
     /// Whether it is an error.
     pub is_error: bool,

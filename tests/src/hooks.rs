@@ -1,4 +1,4 @@
-//! The hooks that a case describes, and the events that it expects.
+//! The hooks of a case, and the expected events.
 
 use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
@@ -10,22 +10,22 @@ use serde_json::{Map, Value};
 
 use crate::texts::{Text, expanded};
 
-/// What a hook does about some commands.
+/// A hook's action for some commands.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "RuleForm")]
 pub struct Rule {
-    /// The fields by which a command is known, all of which it must have.
+    /// The fields that a command must have to match, all of them.
     pub when: Map<String, Value>,
-    /// What happens then.
+    /// The action.
     pub then: Then,
 }
 
-/// What a hook does.
+/// The action of a hook.
 #[derive(Debug, Clone)]
 pub enum Then {
-    /// It forbids the command, in these words.
+    /// It denies the command, with this text.
     Deny(String),
-    /// It writes a text in which each occurrence of the first is the second.
+    /// It replaces each occurrence of the first text with the second.
     Replace(String, String),
     /// It fails.
     Fail(String),
@@ -55,7 +55,7 @@ impl TryFrom<RuleForm> for Rule {
     }
 }
 
-/// What `after` is told of a step: the event without its duration, which is not compared.
+/// The event that `after` gets for a step, without its duration, which is not compared.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Told {
@@ -73,7 +73,7 @@ pub struct Told {
 }
 
 impl Told {
-    /// What an event tells.
+    /// The data of an event.
     #[must_use]
     pub fn of(event: &Event) -> Self {
         let text = |it: &dyn ToString| Text(it.to_string());
@@ -98,13 +98,13 @@ pub struct CaseHooks {
 }
 
 impl CaseHooks {
-    /// Hooks that do what the first rule says that fits.
+    /// Hooks that apply the first matching rule.
     #[must_use]
     pub fn new(rules: Vec<Rule>) -> Self {
         Self { rules, events: Mutex::default() }
     }
 
-    /// What `after` was told since this was asked last.
+    /// The events that `after` got since the last call.
     pub fn take(&self) -> Vec<Told> {
         std::mem::take(&mut self.events.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -135,10 +135,10 @@ impl MemoryHooks for CaseHooks {
     }
 }
 
-/// What is wrong with what `after` was told of one step.
+/// Compares the events of one step with the expected one.
 ///
 /// # Errors
-/// It was told something else than expected, or not once.
+/// The event differs from the expected one, or there was not exactly one.
 pub fn check(expected: Option<&Told>, told: &[Told]) -> Result<(), String> {
     match (expected, told) {
         (None, []) => Ok(()),

@@ -16,20 +16,20 @@ use crate::tree::{self, Tree};
 pub struct Opened {
     /// The memory that a case runs on.
     pub memory: Memory,
-    /// The same store, opened without options where these are the store's own, too: a case says what is
-    /// there, also more than the memory may come to hold.
+    /// The same store, without those options that the store itself has, too. It is used for what a case
+    /// writes directly, which may exceed the memory's limits.
     pub store: Arc<dyn Store>,
-    /// What must be in no reply: where the store is on this machine.
+    /// A text that no reply may contain: the location of the store on this machine.
     pub secret: Option<String>,
-    /// What the kind of store has to say after a case, given all that the store holds.
+    /// A check for this kind of store after a case, given the complete content of the store.
     pub check: Check,
 }
 
-/// Looks at a store in a way of its own; an error is a failure of the case.
+/// An additional check of a store. An error is a failure of the case.
 pub type Check = Box<dyn Fn(&Tree) -> Result<(), String>>;
 
 impl Opened {
-    /// A memory on `store`, about which there is nothing more to check.
+    /// A memory on `store`, without an additional check.
     pub fn on(store: impl Store + 'static, options: MemoryOptions) -> Self {
         Self::of(Memory::with_store(Arc::new(store), options), None)
     }
@@ -41,11 +41,11 @@ impl Opened {
     }
 }
 
-/// Runs every case, each on a memory of its own from `open`; then prints and writes down how many
-/// there were, under the name `runner`.
+/// Runs every case, each on a separate memory from `open`. Then prints and saves the number of
+/// cases, under the name `runner`.
 ///
 /// # Errors
-/// Every failure, readably, one after the other.
+/// Every failure, in readable form, one after the other.
 pub fn run(
     runner: &str,
     open: impl Fn(MemoryOptions) -> Result<Opened, String>,
@@ -60,12 +60,12 @@ pub fn run(
     let all = || files.iter().flat_map(|file| &file.cases);
     let (cases, steps) = (all().count(), all().map(|case| case.steps.len()).sum::<usize>());
     fs::write(counts, format!("{cases} {steps}\n")).map_err(|error| error.to_string())?;
-    // Not `println!`, which a test that passes keeps to itself.
+    // Not `println!`, which is hidden when a test passes.
     writeln!(io::stdout(), "conformance: {runner}: {cases} cases, {steps} steps")
         .map_err(|error| error.to_string())
 }
 
-/// Where the runner writes its counts; what an earlier run wrote there is removed.
+/// The file for the runner's counts. A file from an earlier run is removed.
 fn counts_file(runner: &str) -> Result<PathBuf, String> {
     let directory = cases::project_root().join("target").join("conformance");
     fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
@@ -76,7 +76,7 @@ fn counts_file(runner: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// What fails, one text for each case that does.
+/// The failures, one text for each failed case.
 pub fn failures(
     files: &[CaseFile],
     open: impl Fn(MemoryOptions) -> Result<Opened, String>,
@@ -162,7 +162,7 @@ fn check_call(
         return Err(format!("  the kind of error is {kind:?}, not {:?}", call.kind));
     }
     match &reply.cause {
-        // A hook of the case, which is to fail: its event says whether it did.
+        // A failing hook of the case. Its event tells whether it failed.
         None | Some(Error::Hook(_)) => {}
         Some(cause) => return Err(format!("  {cause}")),
     }
@@ -196,7 +196,7 @@ fn differing(call: &Call, reply: &Reply) -> String {
     report
 }
 
-/// A text with its control characters shown, cut where it is long.
+/// A text with visible control characters, shortened if it is long.
 fn shortened(text: &str) -> String {
     const MOST: usize = 300;
     match text.char_indices().nth(MOST) {

@@ -1,7 +1,7 @@
 //! Texts that a case describes instead of spelling them out.
 //!
-//! Wherever a text stands in a case there may be an object that says how to make a long one:
-//! `$text`, `$repeat` or `$count`. The format is described in `README.md`.
+//! Instead of any text, a case may have an object that describes a long one: `$text`, `$repeat` or
+//! `$count`. `README.md` describes the format.
 
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
@@ -50,10 +50,10 @@ impl From<Form> for Text {
     }
 }
 
-/// For `deserialize_with`: whatever it is, with every description of a text in it replaced by the text.
+/// For `deserialize_with`: deserializes any type, after replacing every description of a text with the text.
 ///
 /// # Errors
-/// What starts with `$` and describes no text, and what is no `T`.
+/// An object that starts with `$` and is not a valid description, or a value that is not a `T`.
 pub fn expanded<'de, T: DeserializeOwned, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
     let value = expand(Value::deserialize(from)?).map_err(D::Error::custom)?;
     serde_json::from_value(value).map_err(D::Error::custom)

@@ -1,4 +1,4 @@
-//! The whole of what is in a store, to be compared.
+//! The complete content of a store, for comparisons.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::texts::Text;
 
-/// Every file with its content, and every empty directory (`None`). The root is not in it.
+/// Every file with its content, and every empty directory (`None`), without the root.
 pub type Tree = BTreeMap<MemoryPath, Option<Vec<u8>>>;
 
 /// A canonical path of a case, below the root.
@@ -54,7 +54,7 @@ enum FileContent {
     Text(Text),
 }
 
-/// For `deserialize_with`: a tree as cases write it.
+/// For `deserialize_with`: a tree in the format of the cases.
 pub(crate) fn from_case<'de, D: Deserializer<'de>>(from: D) -> Result<Tree, D::Error> {
     let nodes = BTreeMap::<Canonical, Option<FileContent>>::deserialize(from)?;
     let bytes = |content| match content {
@@ -64,10 +64,10 @@ pub(crate) fn from_case<'de, D: Deserializer<'de>>(from: D) -> Result<Tree, D::E
     Ok(nodes.into_iter().map(|(Canonical(path), node)| (path, node.map(bytes))).collect())
 }
 
-/// Reads all of a store.
+/// Reads a complete store.
 ///
 /// # Errors
-/// What the store answered, in words.
+/// The error of the store, in words.
 pub fn read(store: &dyn Store) -> Result<Tree, String> {
     let mut tree = Tree::new();
     read_below(store, &MemoryPath::root(), &mut tree)?;
@@ -94,10 +94,10 @@ fn read_below(store: &dyn Store, directory: &MemoryPath, tree: &mut Tree) -> Res
     Ok(())
 }
 
-/// Puts all of `tree` into a store; files that are there are overwritten.
+/// Writes all of `tree` to a store; existing files are overwritten.
 ///
 /// # Errors
-/// What the store answered, in words.
+/// The error of the store, in words.
 pub fn write(store: &dyn Store, tree: &Tree) -> Result<(), String> {
     let failed = |path: &MemoryPath, error| format!("writing {path}: {error}");
     for (path, content) in tree {
@@ -107,7 +107,7 @@ pub fn write(store: &dyn Store, tree: &Tree) -> Result<(), String> {
                     .write(path, content, OnExisting::Overwrite)
                     .map_err(|error| failed(path, error))?;
             }
-            // A store makes directories for its files only, and keeps them when a file goes.
+            // A store creates directories only for files, and keeps them when a file is deleted.
             None => {
                 let inside = path.join("inside").map_err(|error| format!("{path}: {error}"))?;
                 store
@@ -120,7 +120,7 @@ pub fn write(store: &dyn Store, tree: &Tree) -> Result<(), String> {
     Ok(())
 }
 
-/// How two trees differ, one line for each path; `None` if they do not.
+/// The differences of two trees, one line for each path; `None` if they are equal.
 #[must_use]
 pub fn difference(expected: &Tree, got: &Tree) -> Option<String> {
     let mut lines = String::new();

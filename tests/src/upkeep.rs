@@ -1,4 +1,4 @@
-//! Steps that are no tool call: what a developer does between two of them.
+//! Steps that are not tool calls: a developer's actions between two calls.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -13,32 +13,32 @@ use crate::tree::Canonical;
 #[derive(Debug, Deserialize)]
 #[serde(untagged, deny_unknown_fields, expecting = "no step of expiry that the format has")]
 pub enum Upkeep {
-    /// Sets back when the files were last changed and accessed.
+    /// Moves the times of the last changes and accesses into the past.
     Age {
-        /// By so much.
+        /// By this amount.
         age: BTreeMap<Canonical, Seconds>,
     },
     /// Lets unused files expire.
     Expire {
-        /// Which ones.
+        /// Which files.
         expire: Unused,
-        /// Those that go, in their order.
+        /// The expired files, in order.
         removed: Vec<Canonical>,
     },
     /// Lets unused files expire, which the memory refuses.
     Refused {
-        /// Which ones.
+        /// Which files.
         expire: Unused,
-        /// Says so.
+        /// Always true.
         refused: True,
     },
 }
 
-/// Which files expire.
+/// Selects the files that expire.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unused {
-    /// How long they are unused.
+    /// The minimum time since their last use.
     older_than: Seconds,
     /// Whether nothing is removed.
     #[serde(default)]
@@ -58,7 +58,7 @@ impl TryFrom<f64> for Seconds {
     }
 }
 
-/// What is either true or not there.
+/// Either true or absent.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "bool")]
 pub struct True;
@@ -72,10 +72,10 @@ impl TryFrom<bool> for True {
 }
 
 impl Upkeep {
-    /// Does it.
+    /// Executes the step.
     ///
     /// # Errors
-    /// Says what did not come as it should.
+    /// The result differs from the expected one.
     pub fn run(&self, memory: &Memory) -> Result<(), String> {
         let (Unused { older_than, dry_run }, expected) = match self {
             Self::Age { age } => {

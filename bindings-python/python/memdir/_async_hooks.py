@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memdir import _memdir
 from memdir._errors import StoreError
-from memdir._loops import NoThreadError, in_thread, running_loop
+from memdir._loops import NoThreadError, do_in_thread, in_thread, running_loop
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -116,7 +116,7 @@ class Hooks:
     async def _with_hooks(self, memory: Memory, call: PendingCall) -> None:
         before, view = self._before, call.is_view
         command = call.command if self._before_waits else None
-        # Otherwise one thread runs the whole call, and calls `after` even if the task is cancelled.
+        # Otherwise one thread runs the whole call, and calls `after` once it has begun.
         is_ours = self._before_waits or self._after_waits
 
         def unless_begun() -> bool:
@@ -142,11 +142,11 @@ class Hooks:
                     told = await on_thread(partial(self._finished, call, answer))
         except NoThreadError as error:
             told = self._told(call.fail(error.__cause__))
-        except GeneratorExit:
-            # The event loop no longer runs this task, so the task cannot wait.
-            raise
-        except BaseException:
-            if is_ours:
+        except BaseException as raised:
+            if not is_ours:
+                self._leave(memory, call)
+            elif not isinstance(raised, GeneratorExit):
+                # After one, the event loop no longer runs this task, so the task cannot wait.
                 await self._give_up(memory, call)
             raise
         if self._after_waits and call.event is not None:
@@ -163,6 +163,19 @@ class Hooks:
         if event is not None:
             with running_loop().shielded():
                 await self._tell(memory, event)
+
+    def _leave(self, memory: Memory, call: PendingCall) -> None:
+        """Has a thread tell a plain `after` of a call whose task is cancelled.
+
+        Nobody waits for that: all threads may be taken.
+        """
+        event = call.cancel()
+        # Otherwise a thread executes it, and tells `after` itself.
+        if event is not None:
+            try:
+                do_in_thread(memory, lambda: self._told(event))
+            except NoThreadError:
+                self._told(event)
 
     async def _answer(self, question: Callable[[], object]) -> _Answer:
         loop = running_loop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memdir._results import Conflict, ErrorKind
+    from memdir._results import Conflict, ErrorKind, HistoryErrorKind
 
 
 class MemdirError(Exception):
@@ -73,11 +73,8 @@ class HistoryError(MemdirError):
     part that was written is a change of its own.
     """
 
-    kind: str
-    """The case. Of the memory: `"off"` or `"read_only"`. Of an argument: `"no_id"`, `"path"`,
-    `"unknown"` or `"ambiguous"`. Of a content: `"no_content"`, `"no_file"`, `"not_text"`,
-    `"redacted"` or `"damaged"`. Of a change: `"conflict"`, `"trimmed"`, `"is_current"` or
-    `"partly"`."""
+    kind: HistoryErrorKind
+    """Why it failed."""
 
     paths: list[str]
     """The affected files, such as those of a conflict."""

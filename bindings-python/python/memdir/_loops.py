@@ -276,18 +276,10 @@ async def in_thread(
     Raises:
         NoThreadError: The system cannot start a thread.
     """
-    context = copy_context()
-    sniffio = sys.modules.get("sniffio")
-    if sniffio is not None:
-        # That thread has no event loop.
-        context.run(sniffio.current_async_library_cvar.set, None)
-    work = partial(context.run, work)
+    work = _in_context(work)
 
     def submit(cancellation: _memdir.Cancellation, deliver: Callable[..., None]) -> None:
-        try:
-            _memdir.submit(cancellation, memory, work, deliver, view)
-        except RuntimeError as error:
-            raise NoThreadError from error
+        _submit(cancellation, memory, work, deliver, view=view)
 
     result, raised = await running_loop().wait(submit, give_up)
     if raised is None:
@@ -298,6 +290,44 @@ async def in_thread(
     finally:
         # The exception refers to this frame, which would keep the exception alive.
         del raised
+
+
+def do_in_thread(memory: Memory, work: Callable[[], object]) -> None:
+    """Does `work` on a thread of the core, in the context of this task. Nothing waits for it.
+
+    Raises:
+        NoThreadError: The system cannot start a thread.
+    """
+    _submit(_memdir.Cancellation(), memory, _in_context(work), _ignore, view=False)
+
+
+def _ignore(result: object, raised: BaseException | None) -> None:
+    if raised is not None:
+        raise raised
+
+
+def _submit(
+    cancellation: _memdir.Cancellation,
+    memory: Memory | None,
+    work: Callable[[], object],
+    deliver: Callable[..., None],
+    *,
+    view: bool,
+) -> None:
+    try:
+        _memdir.submit(cancellation, memory, work, deliver, view)
+    except RuntimeError as error:
+        raise NoThreadError from error
+
+
+def _in_context(work: Callable[[], T]) -> Callable[[], T]:
+    """The same, in the context of this task."""
+    context = copy_context()
+    sniffio = sys.modules.get("sniffio")
+    if sniffio is not None:
+        # That thread has no event loop.
+        context.run(sniffio.current_async_library_cvar.set, None)
+    return partial(context.run, work)
 
 
 async def until_idle(memory: Memory) -> None:

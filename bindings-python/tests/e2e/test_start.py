@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import conversation
 from standin import StandIn
@@ -40,8 +40,9 @@ def test_the_agent_of_the_page(
     with StandIn(talk) as standin:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", standin.base_url)
         monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-key")
-        names: dict[str, object] = {}
+        names: dict[str, Any] = {}
         exec(compile(agent[1], PAGE.name, "exec"), names)
+        names["client"].close()
     standin.finish()
     assert capsys.readouterr().out == printed[1]
     assert memdir.Memory("./memory").read(path) == "- nuts\n"

@@ -88,6 +88,11 @@ pub enum StoreError {
 #[error(transparent)]
 struct Damage(Box<dyn std::error::Error + Send + Sync>);
 
+/// The source of a failure whose store may still be at work.
+#[derive(Debug, thiserror::Error)]
+#[error("the call was cancelled before the store had answered")]
+struct Unanswered;
+
 /// Whether an operation that [failed](StoreError::Failed) changed anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
@@ -135,6 +140,33 @@ impl StoreError {
                 source.is::<Damage>() || beneath.is_some_and(Self::is_damage)
             }
             Self::Source(error) => error.is_damage(),
+            _ => false,
+        }
+    }
+
+    /// A failure because the call was cancelled and the store had not answered. Its effect is [`Effect::Unknown`], and stays so: the
+    /// store may carry out the operation later, whatever it holds now.
+    ///
+    /// ```
+    /// use memdir_store::StoreError;
+    ///
+    /// let error = StoreError::unanswered("renaming /memories/a.md");
+    /// assert!(error.is_unanswered() && error.may_have_changed());
+    /// assert!(!StoreError::failed("renaming /memories/a.md", "the disk is gone").is_unanswered());
+    /// ```
+    pub fn unanswered(operation: impl Into<Cow<'static, str>>) -> Self {
+        Self::failed(operation, Unanswered)
+    }
+
+    /// Whether the store [had not answered](StoreError::unanswered).
+    #[must_use]
+    pub fn is_unanswered(&self) -> bool {
+        match self {
+            Self::Failed { source, .. } => {
+                let beneath = source.downcast_ref::<Self>();
+                source.is::<Unanswered>() || beneath.is_some_and(Self::is_unanswered)
+            }
+            Self::Source(error) => error.is_unanswered(),
             _ => false,
         }
     }

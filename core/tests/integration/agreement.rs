@@ -1,4 +1,4 @@
-//! Stores that share no code answer the same, whatever is asked of them in whatever order.
+//! Stores that share no code give the same answers to any sequence of commands.
 #![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -14,7 +14,7 @@ use memdir::{Durability, EncryptionKey, Memory, MemoryOptions, MemoryPath, Store
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Few names, so that commands meet each other's files and directories.
+/// Few names, so commands often hit each other's files and directories.
 fn path() -> impl Strategy<Value = String> {
     prop_oneof![
         12 => "/memories(/(a|b|\\.h)){1,3}/?",
@@ -28,7 +28,7 @@ fn text() -> impl Strategy<Value = String> {
     prop_oneof!["[xy\n]{0,8}", "[é猫\r\n\u{2028}]{0,4}"]
 }
 
-/// Something that is not what it should be.
+/// A value of the wrong type.
 fn junk() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(Value::Null),
@@ -68,12 +68,13 @@ fn command() -> impl Strategy<Value = Value> {
     )
 }
 
-/// The whole tree as a store tells it.
+/// The whole tree as the store reports it.
 fn tree(memory: &Memory) -> Tree {
     store_helpers::tree(&**memory.store(), "/memories")
 }
 
-/// The same commands on a store in this process and on the others, which all say and hold the same.
+/// Runs the same commands on a store in this process and on the others. All give the same answers
+/// and hold the same tree.
 fn agree(
     others: Vec<Arc<dyn Store>>,
     commands: Vec<Value>,
@@ -149,7 +150,7 @@ proptest! {
 
 #[cfg(feature = "object-storage")]
 proptest! {
-    // Each command is several requests, and each look at the tree as many as it has files.
+    // Each command takes several requests, and each comparison of the tree takes one per file.
     #![proptest_config(effort::cases(8))]
     #[test]
     fn object_storage_agrees_with_them(commands in commands(), limits in limits()) {
@@ -159,12 +160,12 @@ proptest! {
     }
 }
 
-/// Commands of which a tree with mount points, and the same tree without, say the same: all but
-/// those that would take a mount point away.
+/// Whether a command would remove a mount point. All other commands give the same answers with and
+/// without mount points.
 fn is_about_a_mount_point(command: &Value) -> bool {
     let field = match command["command"].as_str() {
         Some("delete") => "path",
-        // As it is repaired.
+        // After the input was repaired.
         Some("rename") if command["old_path"].is_null() => "path",
         Some("rename") => "old_path",
         _ => return false,

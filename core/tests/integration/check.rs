@@ -1,4 +1,4 @@
-//! Checking stores: what is wrong is reported, what others change meanwhile is not.
+//! Checking stores: problems are reported, concurrent changes by others are not.
 #![cfg(all(unix, feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -115,12 +115,12 @@ fn a_writer_that_the_system_lets_wait_is_no_problem() {
     let place = tempfile::tempdir().unwrap();
     let store = local(place.path());
     fill(&*store);
-    // As a process has made it that does not come to locking it for a while.
+    // As left by a process that has not locked it yet.
     let staged = fs::File::create(place.path().join("memories/.memdir-staged%2F")).unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             std::thread::sleep(std::time::Duration::from_millis(100));
-            // Whoever looks holds the lock for a moment.
+            // A process that inspects it holds the lock for a moment.
             staged.lock().unwrap();
         });
         assert_eq!(problems(&store).0, []);
@@ -178,7 +178,8 @@ fn a_damaged_page_of_a_database_is_found() {
     assert!(found.iter().any(|problem| problem.kind == ProblemKind::Damaged), "{found:?}");
 }
 
-/// Whatever page is damaged: the check ends with a report, each problem is one line, and none that was found is lost.
+/// Whichever page is damaged, the check ends with a report. Each problem is one line, and no detected
+/// problem is lost.
 #[test]
 fn a_database_with_any_damaged_page_is_reported_as_damaged() {
     let place = tempfile::tempdir().unwrap();
@@ -191,7 +192,7 @@ fn a_database_with_any_damaged_page_is_reported_as_damaged() {
     drop(store);
     let whole = fs::read(&path).unwrap();
     let mut reported = 0;
-    // Without the first one it is no database.
+    // Without the first page it is not a database.
     for page in 1..whole.len() / 4096 {
         let mut bytes = whole.clone();
         bytes[page * 4096..(page + 1) * 4096].fill(0xa5);
@@ -225,7 +226,7 @@ fn nothing_is_made_where_nothing_is() {
     assert_eq!(fs::read_dir(place.path().join("empty")).unwrap().count(), 0);
 }
 
-/// A store whose listing and contents do not agree, or that goes away.
+/// A store whose listing and contents disagree, or that becomes unavailable.
 struct Faulty {
     inner: InProcess,
     fault: Fault,
@@ -235,7 +236,7 @@ struct Faulty {
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     SizesAreWrong,
-    /// Another size is listed the first time.
+    /// The first listing has another size.
     ChangesOnce,
     OneFileFails,
     EverythingFails,
@@ -322,7 +323,7 @@ fn a_file_that_fails_is_a_problem_and_so_is_a_store_that_fails_in_the_middle() {
     let (found, checked) = problems(&faulty(Fault::EverythingFails));
     assert!(found.iter().all(|problem| problem.kind == ProblemKind::Unreadable), "{found:?}");
     assert_eq!((found.len(), checked.directories, checked.files), (1, 1, 0), "{found:?}");
-    // One of which nothing can be read is out of reach.
+    // A store from which nothing can be read is reported as unavailable.
     let failed = check(&faulty(Fault::NothingIsListed), &mut |problem| panic!("{problem}"));
     assert!(matches!(failed, Err(StoreError::Failed { .. })));
     assert_eq!(problems(&faulty(Fault::FilesVanish)).0, []);

@@ -1,4 +1,5 @@
-//! Checking a store that has a history: the same in every language, however the store was opened.
+//! Checking a store that has a history: the same result in every language, however the store was
+//! opened.
 #![cfg(all(unix, feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -15,7 +16,7 @@ fn with_history(store: Arc<dyn Store>) -> Memory {
     Memory::with_store(store, options)
 }
 
-/// What a check finds; every problem is about the history.
+/// The result of a check. Every problem is about the history.
 fn checked(store: &Arc<dyn Store>) -> (Checked, Vec<String>) {
     let mut details = Vec::new();
     let checked = check(store, &mut |problem| {
@@ -45,7 +46,7 @@ fn a_check_counts_the_versions_of_the_history_and_hides_its_files() {
         assert_eq!(checked(&store).0.versions, None, "{address}");
         let memory = with_history(Arc::clone(&store));
         fill(&memory);
-        // As the memory has it, as it was opened, and opened to be read.
+        // As the memory wraps it, as it was opened, and opened read-only.
         let mut to_be_read = options.clone();
         to_be_read.read_only = true;
         let read_only = open_existing_store(&address, &to_be_read).unwrap().unwrap();
@@ -64,7 +65,7 @@ fn a_check_counts_the_versions_of_the_history_and_hides_its_files() {
 
 #[test]
 fn a_check_finds_what_is_damaged_in_the_history() {
-    // In a log beside the files.
+    // In a log next to the files.
     let place = tempfile::tempdir().unwrap();
     let store = memdir::open_store(place.path().to_str().unwrap(), &MemoryOptions::default());
     let store = store.unwrap();
@@ -77,7 +78,7 @@ fn a_check_finds_what_is_damaged_in_the_history() {
     bytes[middle..middle + 8].fill(0xa5);
     fs::write(&log, bytes).unwrap();
     assert!(!checked(&store).1.is_empty());
-    // The memory with the history finds the same, each once.
+    // The memory with the history finds the same problems, each once.
     let memory = with_history(Arc::clone(&store));
     assert_eq!(checked(memory.store()).1, checked(&store).1);
 

@@ -1,4 +1,4 @@
-//! Copying from store to store: what arrives, what is refused, and what an interruption leaves.
+//! Copying between stores: what arrives, what is refused, and what an interruption leaves behind.
 #![cfg(all(unix, feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -69,7 +69,7 @@ fn stores() -> (tempfile::TempDir, Vec<Arc<dyn Store>>) {
 proptest! {
     #![proptest_config(effort::cases(8))]
 
-    /// Every kind of store is copied to every kind, in one long way through all of them.
+    /// Copies through every kind of store, in one chain that covers every pair.
     #[test]
     fn every_tree_arrives_in_every_store(
         nodes in proptest::collection::btree_map(
@@ -116,7 +116,7 @@ proptest! {
     }
 }
 
-/// Stores on servers, and encrypted ones, have the same bytes and times too, and give them back.
+/// Stores on servers and encrypted stores keep the same bytes and times.
 #[cfg(all(feature = "encryption", feature = "object-storage", feature = "postgres"))]
 #[test]
 fn a_tree_goes_through_remote_and_encrypted_stores_and_comes_back() {
@@ -151,8 +151,8 @@ fn a_tree_goes_through_remote_and_encrypted_stores_and_comes_back() {
         let again = copy_all(&**from, &**to).unwrap();
         assert_eq!((again.files, again.equal), (0, 3));
     }
-    // A listing of object storage says when an object was put there; the files' times are kept
-    // all the same.
+    // A listing of object storage has the time of the upload. The files' own times are kept all the
+    // same.
     assert_eq!(tree(&**stores.last().unwrap()), tree(&*first));
 }
 
@@ -247,10 +247,10 @@ fn progress_is_told_before_each_file_and_can_end_it() {
     assert_eq!((copied.files, copied.bytes, copied.equal), (1, 3, 2));
 }
 
-/// A store with no more than it must have, one part of which goes wrong.
+/// A store with only the required methods, one of which fails.
 struct Faulty {
     inner: InProcess,
-    /// Writes that still succeed.
+    /// The number of writes that still succeed.
     writes: AtomicUsize,
     fault: Fault,
 }
@@ -336,7 +336,7 @@ fn after_a_failure_at_any_point_another_copy_does_the_rest() {
     let from = InProcess::new();
     fill(&from, FILES);
     from.make_directory(&at("/memories/empty/.deep")).unwrap();
-    // One write makes the directory, the others are files.
+    // One write makes the directory, the others make files.
     for writes in 0..4 {
         let broken = Faulty::new(Fault::WritesEnd, writes);
         let Err(CopyError::Destination { error, .. }) = copy_all(&from, &broken) else {

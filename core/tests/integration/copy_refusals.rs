@@ -1,5 +1,5 @@
 //! Copies that are refused before anything is changed: into themselves, and of names that the destination cannot
-//! keep. And what is left out, which is never silent.
+//! store. Everything left out is reported.
 #![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -51,7 +51,7 @@ fn stores_that_are_in_each_other_are_not_copied() {
             assert_eq!(tree(&**to, "/memories"), there);
         }
     }
-    // Beside each other they are.
+    // Next to each other they are allowed.
     for (from, to) in [("a", "ab"), ("dir:a/memories/sub", "dir:a/memories/sub2")] {
         copy_all(&*open(from), &*open(to)).unwrap();
     }
@@ -70,7 +70,7 @@ fn layers_and_mounts_do_not_hide_where_a_store_is() {
     refused(&ReadOnly::from(Arc::clone(&one)), &*one);
     refused(&*one, &mounted(in_process(), Arc::clone(&one)));
     refused(&mounted(in_process(), Arc::clone(&two)), &*two);
-    // What is in both and changed in neither is in nobody's way.
+    // A file that is the same in both does not conflict.
     let handbook = || Arc::new(ReadOnly::from(Arc::clone(&one))) as Arc<dyn Store>;
     copy_all(&mounted(in_process(), handbook()), &mounted(in_process(), handbook())).unwrap();
 }
@@ -96,9 +96,9 @@ fn names_that_the_destination_cannot_keep_are_found_before_anything_is_copied() 
     };
     let names = named(&encrypted(true));
     assert!(names.contains(&long), "{names:?}");
-    // A level of so long a path, and not what is below it.
+    // One level of the long path is reported, and nothing below it.
     assert!(names.iter().any(|name| deep.starts_with(&format!("{name}/"))), "{names:?}");
-    // Behind mounts, too.
+    // Behind mounts as well.
     let mounts =
         Mounts::new(in_process()).mount(at("/memories/d"), Arc::new(encrypted(true))).unwrap();
     assert!(!mounts.can_keep(&at(&long)) && mounts.can_keep(&at("/memories/d/b")));

@@ -1,5 +1,5 @@
-//! The encrypted store over others: what it keeps of the contract, what it refuses, and what the
-//! store beneath gets to see.
+//! The encrypted store over other stores: what it keeps of the contract, what it refuses, and what
+//! the underlying store sees.
 #![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -29,7 +29,8 @@ fn options(key: EncryptionKey) -> MemoryOptions {
     options
 }
 
-/// The developer's words for why a file cannot be read; every way of reading it says the same.
+/// The error for the developer when a file cannot be read. Every way of reading reports the same
+/// one.
 fn refusal(store: &dyn Store, path: &str) -> String {
     let failed = |error: StoreError| match error {
         StoreError::Failed { .. } => error.to_string(),
@@ -43,7 +44,7 @@ fn refusal(store: &dyn Store, path: &str) -> String {
     error
 }
 
-/// The path in the store beneath of its only file but the record.
+/// The path in the underlying store of its only file besides the record.
 fn only_file(inner: &dyn Store) -> MemoryPath {
     let files = inner.list(&MemoryPath::root()).unwrap();
     let mut files =
@@ -130,7 +131,7 @@ fn a_file_is_of_its_path_and_of_its_store() {
         store.write(&at("/memories/dir/b"), b"of b", OnExisting::Error).unwrap();
         let bytes = inner.read(&a).unwrap();
 
-        // Another path, by copying, by moving, and by swapping a directory.
+        // Moved to another path: by copying, by renaming, and by swapping a directory.
         inner.delete(&a).unwrap();
         let directory = only_file(&*inner);
         let b = inner.list(&directory).unwrap().remove(0).path;
@@ -144,7 +145,7 @@ fn a_file_is_of_its_path_and_of_its_store() {
             assert!(refusal(&store, "/memories/moved/b").contains("another path"));
         }
 
-        // Another store of the same key.
+        // Another store with the same key.
         let other_inner = in_process();
         let other = over(&other_inner, names);
         other.write(&at("/memories/a"), b"of another", OnExisting::Error).unwrap();
@@ -228,7 +229,7 @@ fn what_is_encrypted_and_what_is_not_are_never_mixed() {
     Memory::open(&database, options(key(1))).unwrap().create("/memories/a", "x").unwrap();
     assert!(matches!(Memory::open(&database, MemoryOptions::default()), Err(Error::Config(_))));
 
-    // A layer too many is noticed, too.
+    // A layer too many is also detected.
     let twice = encrypt(Arc::clone(encrypted.store()), &options(key(1)));
     assert!(twice.is_err());
 }
@@ -259,7 +260,7 @@ fn the_record_is_out_of_reach() {
         assert!(denied(store.set_modified(&record, SystemTime::now())));
     }
     assert_eq!(store.list(&MemoryPath::root()).unwrap().len(), 1);
-    // Below a directory it is a name like any other.
+    // Below a directory it is an ordinary name.
     store.write(&at("/memories/d/.memdir-encryption"), b"x", OnExisting::Error).unwrap();
     assert_eq!(inner.read(&at(RECORD)).unwrap(), before);
     store.clear().unwrap();
@@ -283,7 +284,7 @@ fn a_damaged_or_missing_record_is_said() {
     inner.delete(&at(RECORD)).unwrap();
     let error = store.write(&at("/memories/b"), b"x", OnExisting::Error).unwrap_err();
     assert!(error.to_string().contains("gone"), "{error}");
-    // No new keys are made beside files of the old ones.
+    // No new keys are created beside files encrypted with old ones.
     assert!(matches!(Encrypted::open(Arc::clone(&inner), &key(1), false), Err(Error::Config(_))));
     replace(&*inner, &at(RECORD), &good);
     assert_eq!(store.read(&at("/memories/a")).unwrap(), b"x");
@@ -320,7 +321,7 @@ fn the_store_beneath_sees_neither_contents_nor_encrypted_names() {
             let path = at("/memories/island/.concealed/map of it");
             store.write(&path, b"here lies the treasure", OnExisting::Error).unwrap();
             store.update(&path, &mut appending(", and there the treasure")).unwrap();
-            // Moved within one name, so that what is written down about it is looked at as well.
+            // Renamed within the same directory, so the record about it is checked as well.
             store.rename(&at("/memories/island"), &at("/memories/island 2")).unwrap();
         }
         let mut seen = Vec::new();
@@ -333,7 +334,7 @@ fn the_store_beneath_sees_neither_contents_nor_encrypted_names() {
     }
 }
 
-/// All names and contents below a directory of this machine.
+/// Collects all names and contents below a directory of this machine.
 fn everything(directory: &Path, seen: &mut Vec<u8>) {
     for entry in std::fs::read_dir(directory).unwrap() {
         let entry = entry.unwrap();
@@ -431,7 +432,7 @@ fn names_of_143_bytes_are_kept_and_longer_ones_refused() {
     store.write(&dir.join("a").unwrap(), b"x", OnExisting::Error).unwrap();
     let written = store.write(&long, b"x", OnExisting::Error);
     assert!(matches!(written, Err(StoreError::NameTooLong)));
-    // What cannot be there is not there; and a rename says what comes first.
+    // Missing paths are reported as missing, and a rename reports the first problem.
     assert!(matches!(store.read(&long), Err(StoreError::NotFound)));
     assert!(matches!(store.update(&long, &mut |_| None), Err(StoreError::NotFound)));
     assert!(matches!(store.delete(&long), Err(StoreError::NotFound)));

@@ -1,5 +1,5 @@
-//! Encrypted stores in use by many at once: renames beside edits, changes of the key beside
-//! commands, and processes that are killed in the middle of either.
+//! Concurrent use of encrypted stores: renames beside edits, key changes beside commands, and
+//! processes that are killed in the middle of either.
 #![cfg(all(unix, feature = "encryption"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![allow(clippy::print_stdout, reason = "the figures of a soak")]
@@ -26,7 +26,7 @@ fn local(base: &Path) -> Arc<dyn Store> {
     Arc::new(LocalDirectory::open(base, Durability::Relaxed).unwrap())
 }
 
-/// Every file below the root with its content: each has to be readable.
+/// Every file below the root with its content. Each must be readable.
 fn files(store: &dyn Store) -> BTreeMap<String, String> {
     let tree = store_helpers::tree(store, "/memories").into_iter();
     tree.filter_map(|(path, content)| Some((path, String::from_utf8(content?).unwrap()))).collect()
@@ -36,7 +36,7 @@ fn files(store: &dyn Store) -> BTreeMap<String, String> {
 fn edits_beside_renames_are_not_lost_and_every_file_is_readable_at_any_moment() {
     const EDITORS: usize = 4;
     let inner: Arc<dyn Store> = Arc::new(InProcess::new());
-    // One for all, and one for each, as separate processes have it.
+    // One store object for all threads, and one for each, as separate processes have it.
     let shared = open(&inner, 1);
     for name in ["one", "two", "three"] {
         for file in ["a", "b/c"] {
@@ -56,7 +56,7 @@ fn edits_beside_renames_are_not_lost_and_every_file_is_readable_at_any_moment() 
                     if stop.load(Ordering::Relaxed) {
                         break;
                     }
-                    // Chains, circles and races for one source or destination.
+                    // Chains, cycles, and races for one source or destination.
                     let from = names[(round * 3 + mover) % names.len()];
                     let to = names[(round + mover * 2 + 1) % names.len()];
                     let (from, to) = match round % 3 {
@@ -112,12 +112,12 @@ fn edits_beside_renames_are_not_lost_and_every_file_is_readable_at_any_moment() 
     assert_eq!(counted, edits.into_inner());
     let moves = moves.into_inner();
     assert!(counted > 100 && moves > 20, "{counted} edits, {moves} renames");
-    // Nothing is left that somebody would still need: each file is bound to where it is.
+    // Nothing is left over: each file is bound to its path.
     let record = inner.read(&at("/memories/.memdir-encryption")).unwrap();
     assert!(String::from_utf8(record).unwrap().contains("\"renames\":null"));
 }
 
-/// A tree for changes of the key, with times of its own.
+/// A tree for key changes, with its own times.
 fn tree(store: &dyn Store, count: usize) -> BTreeMap<String, String> {
     let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
     for number in 0..count {
@@ -139,13 +139,13 @@ fn a_new_key_takes_the_place_of_the_old_one() {
     let new = open(&inner, 2);
     assert_eq!(files(&new), before);
     for (path, bytes) in files_of(&*inner) {
-        // Nothing of it is as it was: not the content's key either.
+        // Everything is encrypted again, including the key of the content.
         assert_ne!(bytes[80..], ciphertexts[&path][80..], "{path}");
         assert_eq!(new.modified(&at(&path)).unwrap(), store.modified(&at(&path)).unwrap());
     }
     let modified = new.modified(&at("/memories/3/3")).unwrap().unwrap();
     assert_eq!(modified.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs(), 1_000_000_000);
-    // Who has it open with the old key is told, and writes nothing under it.
+    // A store that is open with the old key gets an error, and writes nothing with it.
     for refused in [
         store.read(&at("/memories/0/0")).map(drop),
         store.write(&at("/memories/new"), b"x", OnExisting::Error),
@@ -155,7 +155,7 @@ fn a_new_key_takes_the_place_of_the_old_one() {
         assert!(refused.unwrap_err().to_string().contains("key was changed"));
     }
     assert_eq!(files(&new), before);
-    // Again, and to a passphrase and back.
+    // Once more, then to a passphrase and back.
     assert_eq!(rekey(&inner, &key(1), &key(2)).unwrap(), 0);
     let phrase = EncryptionKey::passphrase("correct horse").unwrap();
     assert_eq!(rekey(&inner, &key(2), &phrase).unwrap(), 20);
@@ -163,7 +163,7 @@ fn a_new_key_takes_the_place_of_the_old_one() {
     assert_eq!(files(&open(&inner, 3)), before);
 }
 
-/// The files of the store beneath, but for the record.
+/// The files of the underlying store, except the record.
 fn files_of(inner: &dyn Store) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for directory in inner.list(&MemoryPath::root()).unwrap() {
@@ -228,7 +228,7 @@ fn commands_go_on_while_the_key_is_changed() {
                     }
                     for result in [wrote, edited] {
                         match result {
-                            // The old key's time is over: to be opened with the new one.
+                            // The old key is no longer valid: open with the new one.
                             Err(error @ StoreError::Failed { .. }) => {
                                 assert!(error.to_string().contains("key was changed"), "{error}");
                                 own = Some(open(inner, 2));
@@ -246,20 +246,20 @@ fn commands_go_on_while_the_key_is_changed() {
         rekey(&inner, &key(1), &key(2)).unwrap();
         done.store(true, Ordering::Relaxed);
     });
-    // All that was acknowledged is there for the new key.
+    // All acknowledged changes are readable with the new key.
     let files = files(&open(&inner, 2));
     let pluses: usize = files.values().map(|text| text.matches('+').count()).sum();
     assert_eq!(pluses, edits.into_inner());
 }
 
-/// Not a test of its own: the work of the processes that the tests below start.
+/// Not a real test: the work of the processes that the tests below start.
 #[test]
 fn worker() {
     let Ok(job) = std::env::var("MEMDIR_JOB") else { return };
     let base = std::env::var("MEMDIR_BASE").unwrap();
     let inner = local(Path::new(&base));
     match job.as_str() {
-        // Until it is killed.
+        // Runs until it is killed.
         "rename" => {
             let store = open(&inner, 1);
             let (a, b) = (at("/memories/a"), at("/memories/b"));
@@ -293,7 +293,7 @@ fn a_kill_in_the_middle_of_renames_leaves_every_file_readable() {
     }
     let (mut seen, mut pending) = (BTreeMap::new(), 0);
     let enough = times(10);
-    // How quickly a process starts depends on the machine: later rounds give it longer.
+    // The start time of a process depends on the machine: later rounds give it longer.
     for round in 0..500.max(enough) {
         if round >= enough && pending > 0 && seen.len() == 2 {
             break;
@@ -302,7 +302,7 @@ fn a_kill_in_the_middle_of_renames_leaves_every_file_readable() {
         thread::sleep(Duration::from_millis(15 + round * 7 % (23 + round)));
         victim.kill().unwrap();
         victim.wait().unwrap();
-        // With what it has in mind, and opened anew, as the next process does.
+        // With its cache, and newly opened as by the next process.
         for store in [&store, &open(&inner, 1)] {
             let files = files(store);
             assert_eq!(files.len(), 4, "{files:?}");

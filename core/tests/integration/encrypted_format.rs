@@ -1,4 +1,4 @@
-//! What an encrypted store wrote stays readable: for later versions, and after a rename that was interrupted.
+//! The encrypted format stays readable: for later versions, and after an interrupted rename.
 #![cfg(all(unix, feature = "encryption"))]
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
@@ -16,8 +16,7 @@ fn over(inner: &Arc<dyn Store>, names: bool) -> Encrypted {
     Encrypted::open(Arc::clone(inner), &key(1), names).unwrap()
 }
 
-/// A store that was made once, by the first version of the format: what has been written stays
-/// readable, byte for byte.
+/// A store written by the first version of the format stays readable, byte for byte.
 #[test]
 fn the_format_is_the_one_that_it_was() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
@@ -31,10 +30,10 @@ fn the_format_is_the_one_that_it_was() {
         let read = |path: &str| String::from_utf8(store.read(&at(path)).unwrap()).unwrap();
         assert_eq!(read("/memories/notes.md"), "- likes tea\n");
         assert_eq!(read("/memories/.hidden"), "");
-        // Moved by a process that was killed before it had bound the files anew.
+        // Moved by a process that was killed before it bound the files to their new paths.
         assert_eq!(read("/memories/new/deep/été.md"), "the sea\n");
         assert_eq!(store.list(&MemoryPath::root()).unwrap().len(), 3);
-        // Names are the same each time, so that they, too, are fixed.
+        // Names are encrypted deterministically, so they are fixed as well.
         store.write(&at("/memories/new/file"), b"x", OnExisting::Error).unwrap();
         let found = inner.list(&MemoryPath::root()).unwrap();
         assert_eq!(found.len(), 4, "the directory was made a second time");
@@ -54,7 +53,7 @@ fn load(directory: &Path, path: &MemoryPath, store: &dyn Store) {
     }
 }
 
-/// Not run: how the fixtures above were made. The format's next version gets its own.
+/// Not run: this is how the fixtures above were made. The next version of the format gets its own.
 #[test]
 #[ignore = "makes the fixtures"]
 fn make_the_fixtures() {
@@ -78,7 +77,7 @@ fn make_the_fixtures() {
     }
 }
 
-/// A store whose owner is killed, so to say, right after a rename: it changes nothing from then on.
+/// A store that simulates a process killed right after a rename: it changes nothing from then on.
 struct Interrupted(Arc<dyn Store>);
 
 impl Layer for Interrupted {
@@ -116,7 +115,7 @@ fn where_binding_fails_a_rename_is_done_and_the_files_are_readable() {
             assert_eq!(store.read(&at("/memories/three/b")).unwrap(), b"deep/b");
             assert!(matches!(store.open(&at("/memories/two/a"), 1).unwrap(), Node::File(1, _)));
         }
-        // An edit binds its file, and another rename binds what it moves.
+        // An edit binds its file to its path, and another rename binds everything that it moves.
         append(&store, "/memories/two/a", "!").unwrap();
         store.rename(&at("/memories/three"), &at("/memories/four")).unwrap();
         assert_eq!(store.modified(&at("/memories/four/b")).unwrap(), Some(time));
@@ -126,7 +125,7 @@ fn where_binding_fails_a_rename_is_done_and_the_files_are_readable() {
     }
 }
 
-/// So that what is read then is bound to where it is.
+/// So the files are bound to their paths when they are read.
 fn replace_renames_with_none(inner: &Arc<dyn Store>, store: &Encrypted) {
     let record = String::from_utf8(inner.read(&at(RECORD)).unwrap()).unwrap();
     let start = record.find("\"renames\":{").unwrap();

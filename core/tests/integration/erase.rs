@@ -1,4 +1,4 @@
-//! `Memory::erase`: on every store nothing is left, and the memory goes on.
+//! `Memory::erase`: on every store nothing is left, and the memory stays usable.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
 
@@ -19,7 +19,7 @@ fn versions(memory: &Memory) -> usize {
     memory.history(&HistoryQuery::default()).unwrap().len()
 }
 
-/// A memory with a history, and everything that may be in one.
+/// A memory with a history, which contains everything that a memory can contain.
 fn filled(store: &Arc<dyn Store>) -> Memory {
     let memory = with(store, true);
     memory.create("/memories/a.md", "one\n").unwrap();
@@ -38,7 +38,7 @@ fn erase_removes_files_and_history_and_the_memory_goes_on(store: Arc<dyn Store>)
     let other = with(&store, true);
     assert_eq!(versions(&other), 5);
     let counted = memory.erase(true).unwrap();
-    // The file with the reserved name as well.
+    // Counts the file with the reserved name as well.
     assert_eq!((counted.files, counted.bytes, counted.versions), (3, 12, 5));
     assert!(counted.history_bytes > 100, "{counted:?}");
     assert_eq!(versions(&memory), 5, "it was only counted");
@@ -58,7 +58,7 @@ fn erase_removes_files_and_history_and_the_memory_goes_on(store: Arc<dyn Store>)
     assert_eq!(versions(&memory), 0);
     assert_eq!(memory.erase(false).unwrap(), memdir::history::Erased::default());
 
-    // What another memory knew of the old history is not relied on.
+    // The other memory does not rely on its cache of the old history.
     other.create("/memories/a.md", "one\n").unwrap();
     other.str_replace("/memories/a.md", "one", "1").unwrap();
     memory.delete("/memories/a.md").unwrap();
@@ -97,7 +97,7 @@ fn erase_is_refused_on_a_read_only_memory(store: Arc<dyn Store>) {
     assert_eq!(versions(&with(&store, true)), 5);
 }
 
-/// Refuses to be cleared, whatever its store could do.
+/// A store that refuses to be cleared.
 struct Kept(Arc<dyn Store>);
 
 impl Layer for Kept {
@@ -119,7 +119,7 @@ impl Layer for Kept {
 
 on_every_store!(a_layer_that_refuses_to_be_cleared_is_not_erased);
 fn a_layer_that_refuses_to_be_cleared_is_not_erased(store: Arc<dyn Store>) {
-    // Each store of a tree is cleared by itself.
+    // Each store of a tree is cleared separately.
     if store.mounts().is_some() {
         return;
     }
@@ -154,7 +154,7 @@ fn changes_that_are_made_during_an_erasure_keep_their_records(store: Arc<dyn Sto
             memory.erase(false).unwrap();
         }
     });
-    // Each file that is there has its version, with its content; no version is of a file that an erasure took.
+    // Each existing file has its version with its content, and no version is about an erased file.
     let current = memory.history(&HistoryQuery::default()).unwrap();
     let current: Vec<_> = current.into_iter().filter(|version| version.is_current).collect();
     let mut files = 0;
@@ -214,7 +214,7 @@ mod namespaces {
         let Some(server) = postgres::server() else { return };
         let address = server.database("listed");
         namespaces_are_listed_and_erased_one_by_one(&address);
-        // No row is left of a namespace that was erased, not even its name.
+        // No row of an erased namespace is left, not even one with its name.
         let rows = "SELECT count(*) FROM memdir.node WHERE namespace = 'Bob/1'";
         assert_eq!(server.sql("listed", rows), "0");
     }
@@ -274,7 +274,7 @@ mod on_disk {
                 "" => (place.path().join("history"), place.path().join("memories")),
                 _ => (place.path().join(".memdir-history"), place.path().to_owned()),
             };
-            // What kills may have left.
+            // Possible leftovers of killed processes.
             for name in ["active.damaged", "active.new", "log.old", "beginning", "turn"] {
                 fs::write(history.join(name), "secret").unwrap();
             }
@@ -291,13 +291,13 @@ mod on_disk {
             let mut left = left.clone();
             left.sort_unstable();
             assert_eq!(found, left);
-            // A writer that had the old log open, and one that comes.
+            // A writer that had the old log open, and a new one.
             memory.create("/memories/a", "new\n").unwrap();
             assert_eq!(versions(&open(&address, true)), 1);
         }
     }
 
-    /// Puts something at the first path; the second is a directory outside.
+    /// Puts an obstacle at the first path. The second path is a directory outside.
     type Plant = fn(&Path, &Path);
 
     const SECRET: &str = "secret-of-the-file";
@@ -328,7 +328,7 @@ mod on_disk {
         }
     }
 
-    /// The files below a directory that have the secret.
+    /// The files below a directory that contain the secret.
     fn with_secret(directory: &Path, found: &mut Vec<String>) {
         for entry in fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
@@ -348,7 +348,7 @@ mod on_disk {
         crate::common::without_power(
             here!("erase_removes_what_has_a_name_of_the_journal_whatever_it_is"),
             |work| {
-                // The last two are in directories of memdir.
+                // The last two are in memdir's own directories.
                 let names = [
                     "active",
                     "active.new",
@@ -402,7 +402,7 @@ mod on_disk {
                         |inner| fs::read(outside.path().join(inner)).unwrap() == b"not memdir's";
                     assert!(is_outside("file") && is_outside("directory/file"), "{what}");
                     assert!(!outside.path().join("nothing").exists(), "{what}");
-                    // In a bare directory it goes with the files, and in the directories of the log what is in them is of the log.
+                    // In a bare directory it is removed with the files. In the log's directories, everything belongs to the log.
                     let stays = kind == FULL_DIRECTORY
                         && prefix.is_empty()
                         && !["log", "log.new"].contains(&name);
@@ -418,7 +418,7 @@ mod on_disk {
                             b"not memdir's",
                             "{what}"
                         );
-                        // Once more changes nothing, and when it is gone, the rest goes.
+                        // A second call changes nothing. After the obstacle is removed, the rest is erased.
                         memory.erase(false).unwrap_err();
                         remove(&at);
                         memory.erase(false).unwrap();
@@ -431,7 +431,7 @@ mod on_disk {
                         !["memories", "history", "log", "active"].contains(&&**name)
                     });
                     assert_eq!(found, [""; 0], "{what}");
-                    // The memory goes on.
+                    // The memory stays usable.
                     memory.create("/memories/b", "new\n").unwrap();
                     assert_eq!(versions(&open(&address, true)), 1, "{what}");
                 }
@@ -462,7 +462,7 @@ mod on_disk {
 
                 let memory = open(place.to_str().unwrap(), true);
                 memory.create("/memories/a", "one\n").unwrap();
-                // Left by a kill, and closed since.
+                // A leftover of a killed process, now inaccessible.
                 let left = place.join("memories/.memdir-deleted%2F");
                 fs::create_dir_all(left.join("closed")).unwrap();
                 fs::write(left.join("closed/b"), "secret").unwrap();

@@ -1,4 +1,5 @@
-//! Expiry: what counts as a use, what goes and what stays, and who is in the way of whom.
+//! Expiry: what counts as use, what expires, what stays, and how concurrent processes affect each
+//! other.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
 
@@ -84,7 +85,7 @@ fn expiry_reports_exactly_what_it_removes(store: Arc<dyn Store>) {
     store.inspect(&mut |problem| problems.push(problem.to_string())).unwrap();
     assert!(problems.is_empty(), "{problems:?}");
     memory.clear().unwrap();
-    // A mount point stays.
+    // A mount point is never removed.
     for entry in store.list(&MemoryPath::root()).unwrap() {
         let kept = store.delete(&entry.path);
         assert!(matches!(kept, Err(StoreError::MountPoint)), "{}: {kept:?}", entry.path);
@@ -92,7 +93,7 @@ fn expiry_reports_exactly_what_it_removes(store: Arc<dyn Store>) {
 }
 on_every_store!(expiry_reports_exactly_what_it_removes);
 
-/// A store that does something between the listing and the removal.
+/// A store that runs a callback between the listing and the removal.
 struct Interrupted<F> {
     store: Arc<dyn Store>,
     then: F,
@@ -196,7 +197,7 @@ fn access_times_survive_rename_and_copy(store: Arc<dyn Store>) {
     put(&*store, "/memories/d/a", b"a");
     put(&*store, "/memories/d/b", b"b");
     store.record_access(&at("/memories/d/a"), long_ago).unwrap();
-    // In the case of mounts from one store into another.
+    // With mounts, from one store into another.
     store.rename(&at("/memories/d"), &at("/memories/mounted")).err();
     store.rename(&at("/memories/d"), &at("/memories/mounted/d")).unwrap_or(());
     let now = if there(&*store, "/memories/mounted/d/a") {
@@ -210,7 +211,7 @@ fn access_times_survive_rename_and_copy(store: Arc<dyn Store>) {
     let go_on = &mut |_: memdir::copy::Progress<'_>| ControlFlow::Continue(());
     memdir::copy(&*store, &copy, OnExisting::Error, go_on).unwrap();
     assert_eq!(copy.accessed(&at(&format!("{now}/a"))).unwrap(), Some(long_ago));
-    // Again, to where it was lost, and to where it is newer.
+    // Again: to a time that was lost, and to a newer one.
     for kept in [None, Some(long_ago + HOUR)] {
         let back = InProcess::new();
         put(&back, &format!("{now}/a"), b"a");
@@ -274,7 +275,7 @@ fn what_cannot_be_had_is_one_clear_sentence() {
     assert!(config_error(memory.expire(HOUR, true, &mut go_on())).contains("read-only"));
 }
 
-/// Where there are no extended attributes.
+/// On a file system without extended attributes.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_system_without_attributes_is_told() {
@@ -375,7 +376,7 @@ fn expire_after_comes_first_once_and_everybody_waits() {
     assert!(asked.try_recv().is_err(), "it was done once");
 }
 
-/// A store that cannot be listed as a whole.
+/// A store that cannot list a whole tree.
 struct Unlistable(InProcess);
 
 impl Layer for Unlistable {
@@ -400,7 +401,7 @@ fn a_failure_before_the_first_command_does_not_fail_it() {
     assert!(matches!(failed, Err(Error::Store(_))));
 }
 
-/// Counts the contents that are asked for.
+/// Counts the contents that are read.
 struct Counting {
     store: Arc<dyn Store>,
     contents: AtomicUsize,
@@ -461,7 +462,7 @@ fn ten_thousand_files_are_looked_at_and_none_is_read() {
     let start = Instant::now();
     let removed = expired(&memory).len();
     let took = start.elapsed();
-    // Not `println!`, which a test that passes keeps to itself.
+    // Not `println!`, which is hidden when a test passes.
     writeln!(std::io::stdout(), "expiry: {FILES} files, {removed} removed, in {took:?}").unwrap();
     assert_eq!(removed, OLD);
     assert_eq!(counting.contents.load(Ordering::SeqCst), 0);

@@ -1,6 +1,5 @@
-//! Faults as a matrix: every operation of the store beneath fails in turn, before it did anything, half way,
-//! and when it was done; with every command, on every layer that stands over a store. Whatever fails, what the
-//! reply says is so.
+//! Fault matrix: every operation of the underlying store fails in turn, before it did anything, halfway, and
+//! after it was done. This is tried with every command, on every layer over a store. The reply is always accurate.
 #![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -17,7 +16,7 @@ const UNCHANGED: &str = "Nothing was changed";
 const UNKNOWN: &str = "The change may or may not have been saved";
 const READ: &str = "cannot be reached at the moment. Try again later.";
 
-/// How a memory is made of two stores; the second is there where there are mounts.
+/// How a memory is built from two stores. The second one is used only with mounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layers {
     Plain,
@@ -45,7 +44,7 @@ impl Layers {
 
     fn over(self, first: Arc<dyn Store>, second: Arc<dyn Store>) -> Arc<dyn Store> {
         let key = EncryptionKey::from_bytes([1; 32]);
-        // As a store on another machine is opened: not asked before the first command.
+        // As a store on another machine is opened: no request before the first command.
         let encrypted = |store, names| Arc::new(Encrypted::lazy(store, &key, names));
         let mounted = |first, second| {
             Arc::new(Mounts::new(first).mount(at("/memories/other"), second).unwrap())
@@ -71,7 +70,7 @@ impl Layers {
 
     fn commands(self) -> Vec<&'static str> {
         match self {
-            // What stays in one store is the same as without the other one.
+            // Changes within one store behave as without the other store.
             Self::MountedEncrypted => COMMANDS_OF_MOUNTS.to_vec(),
             Self::Mounted => [COMMANDS, COMMANDS_OF_MOUNTS].concat(),
             _ => COMMANDS.to_vec(),
@@ -101,7 +100,7 @@ const COMMANDS: &[&str] = &[
     CLEAR,
 ];
 
-/// No command of a model's.
+/// Not a command of a model.
 const CLEAR: &str = "clear";
 
 const COMMANDS_OF_MOUNTS: &[&str] = &[
@@ -110,7 +109,7 @@ const COMMANDS_OF_MOUNTS: &[&str] = &[
     r#"{"command": "rename", "old_path": "/memories/other/e", "new_path": "/memories/new/e"}"#,
 ];
 
-/// What a memory holds that the model can see.
+/// The part of a memory that the model can see.
 fn in_view(store: &dyn Store) -> Tree {
     let mut tree = tree(store, "/memories");
     tree.retain(|path, _| !path.contains("/.memdir-"));
@@ -123,7 +122,7 @@ fn contents(tree: &Tree) -> Vec<&Vec<u8>> {
     contents
 }
 
-/// One command on a memory of whose stores one fails.
+/// One command on a memory, one of whose stores fails.
 struct Run {
     before: Tree,
     now: Tree,
@@ -164,7 +163,7 @@ fn run(layers: Layers, command: &str, first_fails: bool, when: When, how: (Fault
         When::One(number) | When::From(number) => fails.operations() > number,
     };
     let content = reply.content.as_text().unwrap_or_default().to_owned();
-    // With what a process that begins anew would see.
+    // The tree that a new process would see.
     let again = layers.over(first, second);
     let now = in_view(&*again);
     if layers.is_recorded() {
@@ -175,7 +174,7 @@ fn run(layers: Layers, command: &str, first_fails: bool, when: When, how: (Fault
     Run { before, now, content, is_error: reply.is_error, met }
 }
 
-/// Checks that every version can be read, and that there are versions of what was done and none of what was not.
+/// Checks that every version can be read, and that every change that was made has a version, and no other.
 fn check_history(what: &str, memory: &Memory, before: &Tree, now: &Tree, fault: Fault) {
     let mut versions = memory.history(&HistoryQuery::default()).unwrap();
     for version in &versions {
@@ -188,14 +187,14 @@ fn check_history(what: &str, memory: &Memory, before: &Tree, now: &Tree, fault: 
             Err(error) => panic!("{what}: {version:?}: {error:?}"),
         }
     }
-    // What was there before anybody recorded.
+    // Changes before the recording started.
     versions.retain(|version| version.operation != Operation::External);
     if fault != Fault::Halfway {
         assert_eq!(now == before, versions.is_empty(), "{what}: {versions:?}");
     }
 }
 
-/// Checks what one run said against what is there. `done` is what the command does when nothing fails.
+/// Checks the reply of one run against the resulting tree. `done` is the result without a fault.
 fn check(what: &str, run: &Run, done: &Run, fault: Fault) {
     let Run { before, now, content, is_error, .. } = run;
     if !is_error {
@@ -204,7 +203,7 @@ fn check(what: &str, run: &Run, done: &Run, fault: Fault) {
         assert!(!content.contains(UNCHANGED), "{what}");
         let deletes = what.contains(r#""command": "delete""#) || what.contains(CLEAR);
         for held in contents(before) {
-            // What a store has lost half way, a layer cannot bring back.
+            // A layer cannot restore what a store lost halfway.
             assert!(
                 deletes || done_without(held, done) || contents(now).contains(&held),
                 "{what}: a content is lost"
@@ -218,7 +217,7 @@ fn check(what: &str, run: &Run, done: &Run, fault: Fault) {
     } else {
         assert_eq!(now, before, "{what}: it does not say that anything may have been changed");
     }
-    // A view has nothing to say about changes.
+    // A view reports nothing about changes.
     if what.contains(r#""command": "view""#) && *is_error {
         assert!(content.ends_with(READ) || !content.contains("reached"), "{what}");
         assert!(!content.contains(UNKNOWN), "{what}");
@@ -242,7 +241,7 @@ fn matrix(faults: &[Fault], say: Say) -> usize {
                 }
                 for &fault in faults {
                     for when in [When::One, When::From] {
-                        // Only where something is put back is there more to fail after it.
+                        // Only where a change is rolled back can more operations fail afterwards.
                         let more = layers.has_mounts() || (thorough && fault == Fault::Before);
                         if when(0) == When::From(0) && !more {
                             continue;
@@ -288,7 +287,7 @@ fn what_fails_before_anything_is_written_says_that_nothing_was_changed() {
                 let how = (Fault::Before, answer_lost as Say);
                 let run = run(layers, command, first_fails, When::One(0), how);
                 if run.met {
-                    // The record is read, or the destination looked at.
+                    // The failed operation read the record or the destination.
                     assert!(run.content.contains(UNCHANGED), "{command}: {}", run.content);
                     assert_eq!(run.now, run.before);
                     checked += 1;
@@ -335,7 +334,7 @@ fn limits_are_exact_again_after_every_fault() {
                 let memory = Memory::with_store(Arc::clone(&store) as _, Layers::Limited.options());
                 let _ = memory.execute(command);
                 let met = store.operations() > number;
-                // Until it is full, by one memory that knows what failed, and then by one that measures.
+                // Fills the memory, once with a memory that knows what failed, and once with one that measures.
                 let full = |memory: &Memory, kind: &str| {
                     (0..20).any(|file| {
                         let path = format!("/memories/{kind}-{file}");

@@ -1,9 +1,9 @@
-//! What is heavy is compiled only where somebody asked for it.
+//! Heavy dependencies are compiled only with their feature.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::process::Command;
 
-/// The names of all crates that this one is made of with the given features.
+/// The names of all crates in the dependency tree with the given features.
 fn crates(features: &str) -> Vec<String> {
     let tree = Command::new(env!("CARGO"))
         .args(["tree", "--package", "memdir", "--edges", "normal,build", "--prefix", "none"])

@@ -1,4 +1,4 @@
-//! What a developer's own code does with the files of a memory: the same on every store, under the same policies.
+//! A developer's own file operations on a memory: the same on every store, under the same policies.
 #![cfg(feature = "sqlite")]
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a panic is how a test fails")]
 
@@ -298,7 +298,7 @@ fn what_views_hide_no_grep_and_no_index_shows() {
     let shown = &grep("token")[0].text;
     assert!(shown.contains("[REDACTED:") && !shown.contains(&secret), "{shown}");
     assert!(!memory.index(1000).unwrap().contains(&secret));
-    // Your own code may have to write it back.
+    // Your own code may need to write it back.
     assert!(memory.read("/memories/a").unwrap().contains(&secret));
 }
 
@@ -306,7 +306,7 @@ fn what_views_hide_no_grep_and_no_index_shows() {
 fn an_index_shows_no_part_of_what_views_hide() {
     let memory = in_process(|options| options.sensitive_on_view = true);
     let secret = format!("ghp_{}", "aB3dE5gH7j".repeat(4).split_at(36).0);
-    // Where the beginning of a file ends that is read for an index otherwise.
+    // Around the end of the part that is otherwise read for an index.
     for blank in 980..1024 {
         memory.write("/memories/a", &format!("{}{secret}\n", "\n".repeat(blank)), None).unwrap();
         let index = memory.index(1000).unwrap();
@@ -320,7 +320,7 @@ fn a_file_that_is_too_large_to_be_looked_through_is_not_searched() {
         options.sensitive_on_view = true;
         options.max_file_bytes = Some(100);
     });
-    // A little more than a command reads in to edit it.
+    // A little more than a command reads in order to edit a file.
     let large = 16 * 1024 * 1024 + 4096;
     put(&**memory.store(), "/memories/large", "tea\n".repeat(large / 4));
     put(&**memory.store(), "/memories/small", "tea");
@@ -403,7 +403,7 @@ fn views_that_are_forgotten_guard_on() {
     }
 }
 
-/// What a program brings back or takes back leaves what the model knows of other files, and guards what it changed.
+/// A restore or undo by the program keeps the model's views of other files, and the guard protects the files that it changed.
 #[test]
 fn views_of_files_that_were_not_changed_are_not_forgotten() {
     let memory = in_process(|options| {

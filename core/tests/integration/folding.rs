@@ -1,4 +1,4 @@
-//! Stores that ignore case: no policy can be passed by another spelling of a path, and what is read stays the same.
+//! Stores that ignore case: another spelling of a path bypasses no policy, and shows the same content.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::ops::ControlFlow;
@@ -13,7 +13,7 @@ use memdir::policy::{PathPattern, StaleGuard};
 use memdir::store::{Encrypted, InProcess, Mounts, ReadOnly, check_contract};
 use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
-/// Both kinds, and spellings of `été/Notes.md` that are one name to them.
+/// Both kinds, and spellings of `été/Notes.md` that they treat as one name.
 fn kinds() -> [(FoldingStore, &'static str); 2] {
     [
         (FoldingStore::like_windows(), "/memories/ÉTÉ/nOTES.MD"),
@@ -70,7 +70,7 @@ fn a_read_only_path_is_read_only_by_every_spelling() {
     }
 }
 
-/// A store that is used by several memories, one after the other.
+/// A store that several memories use, one after the other.
 struct ReadOnlyNot(Arc<dyn Store>);
 
 impl memdir::store::Layer for ReadOnlyNot {
@@ -101,7 +101,7 @@ fn a_writable_path_is_writable_in_upper_and_lower_case() {
         options.writable_paths = Some(patterns(&["/memories/Été", "/memories/strasse"]));
     });
     memory.create("/memories/ÉTÉ/a", "a").unwrap();
-    // Two directories to NTFS, of which the model may write into one.
+    // NTFS treats these as two directories, and the model may write into one of them.
     assert!(refusal(memory.create("/memories/straße/a", "a")).contains("is read-only: only "));
 }
 
@@ -129,13 +129,13 @@ fn what_was_viewed_by_one_spelling_was_viewed_by_all() {
         }
         memory.view(other, None).unwrap();
         memory.insert(PLACE, 0, "four").unwrap();
-        // Also when the directory is moved by the other spelling, and its own name changes only in case.
+        // Also when the directory is moved by its other spelling and only the case of its own name changes.
         let directory = at(other).parent().unwrap();
         memory.rename(directory.as_str(), "/memories/moved").unwrap();
         memory.insert("/memories/MOVED/notes.md", 0, "five").unwrap();
         memory.rename("/memories/moved", "/memories/Moved").unwrap();
         memory.insert("/memories/moved/notes.md", 0, "six").unwrap();
-        // What is deleted and made anew by somebody else was not viewed.
+        // A file that another process deleted and created again was not viewed.
         memory.delete("/memories/MOVED").unwrap();
         put(&*store, "/memories/moved/notes.md", "new\n");
         let refused = refusal(memory.insert("/memories/moved/Notes.md", 0, "x"));
@@ -158,7 +158,7 @@ fn a_file_counts_once_by_all_of_its_spellings() {
         memory.str_replace(other, "1234567890", "12").unwrap();
         memory.insert(PLACE, 0, "345").unwrap();
         assert_eq!(shown(&memory, other), "     1\t345\n     2\t12");
-        // In a full memory, too, the refusal is about the file that is there.
+        // In a full memory, too, the refusal is about the existing file.
         let mut options = memory.options().clone();
         options.on_existing = OnExisting::Error;
         let full = Memory::with_store(Arc::clone(memory.store()), options);
@@ -189,7 +189,7 @@ fn a_pinned_file_is_pinned_by_every_spelling() {
         let expired = memory.expire(Duration::from_secs(5000), false, go_on).unwrap();
         assert_eq!(expired.len(), 1);
         assert_eq!(store.read(&at(PLACE)).unwrap(), b"pinned\n");
-        // A view by another spelling is a use of the file.
+        // A view by another spelling counts as use of the file.
         memory.view(other, None).unwrap();
         assert!(store.accessed(&at(PLACE)).unwrap().is_some());
     }
@@ -232,7 +232,7 @@ fn a_mount_point_is_there_by_every_spelling() {
         }
         let refused = refusal(memory.create("/memories/shared/handbook/x", "x"));
         assert!(refused.contains("is read-only"), "{refused}");
-        // The store that is mounted keeps its cases apart.
+        // The mounted store is case-sensitive.
         memory.create("/memories/Team/PLAN.md", "other\n").unwrap();
         assert_eq!(team.list(&MemoryPath::root()).unwrap().len(), 2);
     }
@@ -267,7 +267,7 @@ fn an_encrypted_file_is_read_by_every_spelling() {
         memory.insert(other, 0, "three").unwrap();
         memory.rename(other, "/memories/été/MOVED.md").unwrap();
         memory.rename("/memories/été/moved.md", "/memories/été/Moved.md").unwrap();
-        // By the spelling of a listing, and by a store that was just opened.
+        // By the spelling of a listing, and in a store that was just opened.
         let expected = [("Beside", "beside\n"), ("Moved.md", "three\ntwo\n")];
         for (name, content) in expected {
             let path = at("/memories/été").join(name).unwrap();
@@ -314,7 +314,7 @@ fn a_copy_refuses_two_files_that_would_become_one() {
         assert!(error.to_string().contains("ignores case"), "{error}");
         assert!(tree(&to, "/memories").is_empty());
         from.delete(&at("/memories/été/notes.md")).unwrap();
-        // What is there by another spelling is compared, and not overwritten.
+        // An existing file under another spelling is compared, and not overwritten.
         put(&to, other, "mine\n");
         let error = copy_all(&from, &to).unwrap_err();
         assert!(error.to_string().contains("holds something else at"), "{error}");

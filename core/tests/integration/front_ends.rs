@@ -1,4 +1,4 @@
-//! What a front end calls: a planned import, the records of a history, parts of ids. The program `memdir` is one.
+//! The API for front ends: a planned import, the records of a history, prefixes of ids. The program `memdir` is one.
 
 use std::sync::Arc;
 
@@ -128,7 +128,7 @@ fn a_part_of_an_id_is_its_beginning_or_its_end() {
     }
 }
 
-/// A model sees no more of a file by another way than by a view.
+/// Other ways of reading show a model no more of a file than a view does.
 #[test]
 fn a_text_is_shown_as_a_view_shows_it() {
     let mut options = MemoryOptions::default();

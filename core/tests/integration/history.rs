@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
-use memdir::history::{HistoryError, HistoryQuery, Operation, UndoOptions, Version};
+use memdir::history::{
+    HistoryError, HistoryErrorKind, HistoryQuery, Operation, UndoOptions, Version,
+};
 #[cfg(feature = "sqlite")]
 use memdir::store::{Context, Mutation, SqliteDatabase};
 use memdir::store::{Entry, InProcess, Layer, micros};
@@ -79,7 +81,7 @@ fn what_a_condition_decides_is_recorded_with_what_it_accepted(store: Arc<dyn Sto
             "created /memories/a 4",
         ]
     );
-    // Also as another process sees it.
+    // Another process sees the same.
     assert_eq!(told(&all(&remembering(beneath))), told(&versions));
     assert_eq!(content(memory, &versions[1]), "two\n");
     memory.restore(versions[0].id, false).unwrap();
@@ -92,7 +94,7 @@ fn what_is_not_deleted_as_unused_is_not_recorded(store: Arc<dyn Store>) {
     memory.create("/memories/a", "one\n").unwrap();
     let a = MemoryPath::parse("/memories/a").unwrap();
     assert!(!memory.store().delete_unused(&a, SystemTime::UNIX_EPOCH).unwrap());
-    // Also as another process sees it.
+    // Another process sees the same.
     for memory in [memory, remembering(store)] {
         assert_eq!(told(&all(&memory)), ["created /memories/a 4 current"]);
     }
@@ -144,7 +146,7 @@ fn nobody_sees_the_journal_and_nobody_reaches_it(store: Arc<dyn Store>) {
         for path in [&path, &below] {
             assert!(matches!(memory.store().read(path), Err(StoreError::NotFound)));
             assert!(matches!(memory.store().list(path), Err(StoreError::NotFound)));
-            // Beside a local directory's files, and in a database's own table, there is nothing to hide.
+            // A local directory and a database keep their history outside the files, so there is nothing to hide.
             match memory.store().write(path, b"", OnExisting::Overwrite) {
                 Err(StoreError::PermissionDenied) => {}
                 written => {
@@ -196,12 +198,12 @@ fn a_session_is_taken_back_and_what_others_did_stays(store: Arc<dyn Store>) {
     assert_eq!(memory.read("/memories/others").unwrap(), "others");
     assert!(!memory.exists("/memories/mine").unwrap());
 
-    // And that is taken back, too.
+    // The undo can be undone, too.
     me.undo(done.change.unwrap(), UndoOptions::default()).unwrap();
     assert_eq!(memory.read("/memories/x/e/f").unwrap(), "deeper");
     assert_eq!(memory.read("/memories/mine").unwrap(), "mine");
 
-    // Somebody else's change stands on one of mine.
+    // Another actor's change depends on one of mine.
     other.str_replace("/memories/mine", "mine", "ours").unwrap();
     match me.undo_since(begun, Some("me"), UndoOptions::default()) {
         Err(HistoryError::Conflict { conflicts, .. }) => {
@@ -266,13 +268,16 @@ fn a_file_that_another_program_deleted_is_restored(store: Arc<dyn Store>) {
     let Some(directory) = store.info().directory else { return };
     std::fs::remove_file(directory.join("a")).unwrap();
     let versions = all(memory);
-    // An undo would take back what it does not find.
-    assert_eq!(memory.undo(versions[0].id, UndoOptions::default()).unwrap_err().kind(), "conflict");
+    // The file that the undo would change is missing.
+    assert_eq!(
+        memory.undo(versions[0].id, UndoOptions::default()).unwrap_err().kind(),
+        Some(HistoryErrorKind::Conflict)
+    );
     memory.restore(versions[1].id, false).unwrap();
     assert_eq!(memory.read("/memories/a").unwrap(), "one");
     std::fs::write(directory.join("a"), "by hand").unwrap();
     let changed = memory.restore(all(memory).last().unwrap().id, false).unwrap_err();
-    assert_eq!(changed.kind(), "conflict");
+    assert_eq!(changed.kind(), Some(HistoryErrorKind::Conflict));
     assert_eq!(memory.read("/memories/a").unwrap(), "by hand");
 }
 
@@ -291,7 +296,7 @@ fn a_deletion_that_is_restored_twice_leaves_nothing_to_do(store: Arc<dyn Store>)
         assert_eq!((again.change, again.files.len()), (None, 0), "{overwrite}");
     }
     assert_eq!(all(memory).len(), versions);
-    // Of several files only the others are brought back. Something else is a conflict as before.
+    // Of several files only the others are restored. Anything else is a conflict as before.
     memory.delete("/memories/d/a").unwrap();
     assert_eq!(memory.restore(deletion, false).unwrap().files.len(), 1);
     memory.write("/memories/d/a", "changed", None).unwrap();
@@ -448,7 +453,7 @@ fn a_version_stands_for_itself_when_what_was_before_it_is_gone() {
     let memory = Memory::with_store(store, options);
     memory.create("/memories/d/often", "0").unwrap();
     memory.create("/memories/d/seldom", "kept").unwrap();
-    // One record for both, which stays for the one that is hardly changed.
+    // One record for both. It stays for the file that has few changes.
     memory.rename("/memories/d", "/memories/e").unwrap();
     for number in 1..=30 {
         let (old, new) = ((number - 1).to_string(), number.to_string());
@@ -466,12 +471,12 @@ fn a_version_stands_for_itself_when_what_was_before_it_is_gone() {
     let seldom = versions.iter().find(|version| version.path.as_str() == "/memories/e/seldom");
     let moved = seldom.unwrap();
     assert_eq!((moved.operation, content(&memory, moved).as_str()), (Operation::Renamed, "kept"));
-    // What was before the first of the last ten is gone.
+    // The content before the first of the last ten changes is gone.
     let undone = memory.undo(often[9].change, UndoOptions::default());
     assert!(matches!(undone, Err(HistoryError::Conflict { .. } | HistoryError::Trimmed { .. })));
 }
 
-/// Notes every deletion in another database, before it is made.
+/// Records every deletion in another database, before it is made.
 #[cfg(feature = "sqlite")]
 struct Audited(SqliteDatabase, Arc<SqliteDatabase>);
 
@@ -518,7 +523,7 @@ fn a_record_goes_into_its_own_database_and_no_other() {
     assert_eq!(all(&memory).len(), 4);
 }
 
-/// Counts what is read.
+/// Counts the reads.
 struct Counting(InProcess, AtomicUsize);
 
 impl Layer for Counting {
@@ -609,7 +614,7 @@ fn a_damaged_journal_costs_what_only_it_can_tell_and_stands_in_no_way() {
         assert_eq!(memory.read("/memories/a").unwrap(), contents[0]);
         assert!(memory.redact(known[0].id, "").is_ok());
     }
-    // A cut takes what came after it, and damage in the middle one version or a few.
+    // A truncation loses everything after it; damage in the middle loses one version or a few.
     assert!(lost < damages * versions.len() / 2, "{lost} of {damages} times {}", versions.len());
 }
 
@@ -635,15 +640,15 @@ fn a_part_of_an_id_is_resolved_or_said_to_be_none_unknown_or_several() {
     let (deletion, first) = (&versions[0], &versions[versions.len() - 1]);
     let whole = first.id.to_string();
 
-    // Of a change with one version, and of one with two.
+    // Of a change with one version, and of a change with two.
     assert_eq!(memory.resolve_id(&whole).unwrap(), first.id);
     assert_eq!(memory.resolve_id(&whole.to_uppercase()).unwrap(), first.id);
     assert_eq!(memory.resolve_id(&deletion.change.to_string()).unwrap(), deletion.change);
 
-    // Ids of one day begin alike.
+    // Ids of the same day have the same prefix.
     match memory.resolve_id(&whole[..6]) {
         Err(error @ HistoryError::Ambiguous { .. }) => {
-            assert_eq!(error.kind(), "ambiguous");
+            assert_eq!(error.kind(), Some(HistoryErrorKind::Ambiguous));
             assert!(error.to_string().contains(&whole), "{error}");
         }
         other => panic!("{other:?}"),

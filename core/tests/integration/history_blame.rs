@@ -1,4 +1,5 @@
-//! Which version brought each line of a file, on every store; and random changes against a model that compares whole contents.
+//! Which version brought each line of a file, on every store; and random changes compared with a model that compares whole
+//! contents.
 #![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -24,14 +25,14 @@ fn plain(store: &Arc<dyn Store>) -> Memory {
     Memory::with_store(Arc::clone(store), MemoryOptions::default())
 }
 
-/// Writes what need not be text.
+/// Writes content that need not be text.
 fn put(memory: &Memory, actor: &str, content: &[u8]) {
     let path = &MemoryPath::parse(TEA).unwrap();
     let write = Mutation::Write { path, content, existing: OnExisting::Overwrite };
     memory.store().mutate(&Context::of(Some(actor.into())), write).unwrap();
 }
 
-/// Each line with its actor, as `Ann: green`. One that may be older has a `^` before it.
+/// Each line with its actor, as `Ann: green`. A line that may be older has the prefix `^`.
 fn told(memory: &Memory, path: &str) -> Vec<String> {
     let lines = memory.blame(path).unwrap();
     assert!(lines.iter().zip(1..).all(|(line, number)| line.line == number));
@@ -60,18 +61,18 @@ fn each_line_is_of_the_version_that_brought_it(store: Arc<dyn Store>) {
         assert_eq!(line.time, Some(version.time));
     }
 
-    // Lines stay what they are when their file or its directory is renamed.
+    // Lines keep their versions when their file or its directory is renamed.
     ann.rename(TEA, "/memories/d/tea.md").unwrap();
     ben.rename("/memories/d", "/memories/e").unwrap();
     let path = "/memories/e/tea.md";
     assert_eq!(told(&memory, path), ["Ann: - green", "Ben: - white", "Carl: - blue"]);
-    // The whole content is replaced by one that has some of the lines, one of them elsewhere.
+    // The whole content is replaced by one that keeps some of the lines, one of them at another position.
     ben.write(path, "- white\n- red\n- green\n- blue\n", None).unwrap();
     let told_now = told(&memory, path);
     assert_eq!(told_now.len(), 4);
     assert_eq!(told_now[1], "Ben: - red");
     assert_eq!(told_now[3], "Carl: - blue");
-    // A line that was removed and brought back is of the version that brought it back.
+    // A line that was removed and restored belongs to the version that restored it.
     let change = memory.history(&HistoryQuery::default()).unwrap()[0].change;
     ann.undo(change, UndoOptions::default()).unwrap();
     ben.str_replace(path, "- blue\n", "").unwrap();
@@ -80,11 +81,11 @@ fn each_line_is_of_the_version_that_brought_it(store: Arc<dyn Store>) {
     let told_now = told(&memory, path);
     assert_eq!(told_now[2], "Carl: - blue");
     assert_eq!(memory.blame(path).unwrap()[2].operation, Some(Operation::Restored));
-    // A file that is made again is another one.
+    // A file that is created again is another file.
     ann.delete(path).unwrap();
     carl.create(path, "- green\n").unwrap();
     assert_eq!(told(&memory, path), ["Carl: - green"]);
-    // And one that is brought back.
+    // So is a restored file.
     carl.delete(path).unwrap();
     let change = memory.history(&HistoryQuery::default()).unwrap()[0].change;
     ben.undo(change, UndoOptions::default()).unwrap();
@@ -100,12 +101,12 @@ fn lines_are_those_of_a_view(store: Arc<dyn Store>) {
     assert_eq!(told(&memory, TEA), ["Ann: "]);
     put(&memory, "Ben", b"\na\r\nb");
     assert_eq!(told(&memory, TEA), ["Ann: ", "Ben: a\r", "Ben: b"]);
-    // The ending is a part of the line.
+    // The line ending is a part of the line.
     put(&memory, "Carl", b"\na\r\nb\nc");
     assert_eq!(told(&memory, TEA), ["Ann: ", "Ben: a\r", "Carl: b", "Carl: c"]);
     put(&memory, "Dora", b"\na\nb\nc");
     assert_eq!(told(&memory, TEA), ["Ann: ", "Dora: a", "Carl: b", "Carl: c"]);
-    // What is no text has no lines, but text may come of it.
+    // Binary content has no lines, but text may replace it.
     put(&memory, "Ann", b"\na\n\xff\xfe\nb\n");
     let refused = memory.blame(TEA).unwrap_err();
     assert!(
@@ -126,7 +127,7 @@ fn where_no_text_file_is_there_is_no_blame(store: Arc<dyn Store>) {
         assert!(matches!(&refused, HistoryError::NoFile { .. }), "{path}: {refused}");
         assert_eq!(refused.paths()[0].as_str(), path);
     }
-    // The journal is out of reach.
+    // The journal is unavailable.
     for entry in store.list(&MemoryPath::root()).unwrap() {
         if entry.path.is_reserved() {
             let below = store.list(&entry.path).unwrap().remove(0).path;
@@ -144,14 +145,14 @@ fn what_the_history_cannot_tell_is_marked(store: Arc<dyn Store>) {
     other.create(TEA, "old\n").unwrap();
     other.create("/memories/d/a.md", "old\n").unwrap();
     let memory = remembering(Arc::clone(&store));
-    // Nothing is known of the file.
+    // The history has no versions of the file.
     assert_eq!(told(&memory, TEA), ["^-: old"]);
     assert_eq!(memory.blame(TEA).unwrap()[0].version, None);
-    // It was noticed.
+    // The change was noticed.
     memory.acting_as("Ann").insert(TEA, 1, "Ann's\n").unwrap();
     assert_eq!(told(&memory, TEA), ["^-: old", "Ann: Ann's"]);
     assert_eq!(memory.blame(TEA).unwrap()[0].operation, Some(Operation::External));
-    // Another program changed it since.
+    // Another program changed the file since.
     other.insert(TEA, 1, "theirs\n").unwrap();
     assert_eq!(told(&memory, TEA), ["^-: old", "^-: theirs", "Ann: Ann's"]);
     let lines = memory.blame(TEA).unwrap();
@@ -179,7 +180,7 @@ fn a_content_that_was_removed_leaves_the_lines_around_it(store: Arc<dyn Store>) 
     assert_eq!(told(&memory, TEA), ["Ann: a", "Ann: x", "Ben: b"]);
     let versions = memory.history(&HistoryQuery::default()).unwrap();
     memory.redact(versions[2].id, "a secret").unwrap();
-    // The line may have come with the version that was redacted.
+    // The line may have come with the redacted version.
     assert_eq!(told(&memory, TEA), ["Ann: a", "^Ann: x", "Ben: b"]);
     memory.redact(versions[3].id, "and this").unwrap();
     assert_eq!(told(&memory, TEA), ["^Ann: a", "^Ann: x", "Ben: b"]);
@@ -197,7 +198,7 @@ fn lines_of_versions_that_were_trimmed_are_of_the_oldest_left(store: Arc<dyn Sto
     options.history = true;
     options.history_max_versions = Some(1);
     let trimming = Memory::with_store(Arc::clone(&store), options);
-    // The last ten versions stay. What the first of them changed is not known any more.
+    // The last ten versions stay. The changes of the first of them are no longer known.
     assert_eq!(trimming.trim_history().unwrap(), 4);
     let expected: Vec<String> = (0..14)
         .map(|line| if line <= 4 { format!("^4: {line}") } else { format!("{line}: {line}") })
@@ -224,7 +225,7 @@ fn a_damaged_record_costs_the_lines_that_only_it_can_tell() {
     let at = bytes.windows(11).position(|bytes| bytes == b"marked-7f3a").unwrap();
     bytes[at] ^= 0x20;
     std::fs::write(&log, bytes).unwrap();
-    // Ben's version tells what it brought also without its splice, as the one before it has its whole content.
+    // Ben's version can be attributed without its splice, because the version before it has its whole content.
     assert_eq!(told(&open(), TEA), ["Ann: first", "Ben: marked-7f3a", "Carl: third"]);
 }
 
@@ -253,9 +254,10 @@ enum Action {
     Remove(usize),
     /// Replaces the line, or a part of it.
     Change(usize, bool),
-    /// Writes the whole file, without each line of which the bits of this are not set, and with a new one before some others.
+    /// Writes the whole file. The first number decides which lines stay, the second one before which lines a new one is
+    /// inserted.
     Overwrite(u64, u64),
-    /// The same, by a program without history.
+    /// The same, by a program without a history.
     Outside(u64, u64),
     Rename,
     UndoLast,
@@ -277,12 +279,12 @@ fn actions() -> impl Strategy<Value = Vec<Action>> {
     proptest::collection::vec(action, 1..25)
 }
 
-/// A file and all contents that it had, each with the step that wrote it; no step for those that were not recorded.
+/// A file and all its contents, each with the step that wrote it. Contents that were not recorded have no step.
 struct Model {
     contents: Vec<(Option<usize>, Vec<String>)>,
     /// Whether a recorded change has seen the last content.
     is_noticed: bool,
-    /// How many lines were ever written. Each is another one.
+    /// The number of lines ever written. Each one is unique.
     lines: usize,
 }
 
@@ -296,14 +298,14 @@ impl Model {
         self.contents.last().map(|(_, lines)| lines.clone()).unwrap_or_default()
     }
 
-    /// The file has this content now.
+    /// Records that the file now has this content.
     fn note(&mut self, step: Option<usize>, content: Option<&str>) {
         let Some(content) = content else {
             self.contents.clear();
             return;
         };
         let lines: Vec<String> = content.split_inclusive('\n').map(str::to_owned).collect();
-        // Of changes that are not noticed only the last counts.
+        // Of several unnoticed changes only the last one counts.
         if step.is_none()
             && !self.is_noticed
             && self.contents.last().is_some_and(|(last, _)| last.is_none())
@@ -316,7 +318,8 @@ impl Model {
         self.is_noticed = step.is_some();
     }
 
-    /// Of each line the step that brought it: the one that wrote the first content of those up to the last that all have it.
+    /// For each line, the step that brought it. This is the step of the earliest content from which on all contents have the
+    /// line.
     fn blame(&self) -> Vec<(Option<usize>, String)> {
         let brought_by = |line: &String| {
             let have_it = self.contents.iter().rev().take_while(|(_, lines)| lines.contains(line));
@@ -340,7 +343,7 @@ impl Model {
     }
 }
 
-/// Does the action, and says whether it was recorded.
+/// Executes the action, and returns whether it was recorded.
 fn act(
     memory: &Memory,
     other: &Memory,
@@ -385,7 +388,7 @@ fn act(
             (query.path, query.limit) = (Some(path.clone()), Some(1));
             let last = memory.history(&query).unwrap();
             last.first().is_some_and(|last| {
-                // An undone rename is another path.
+                // An undone rename has another path.
                 last.operation != Operation::Renamed
                     && memory.undo(last.change, UndoOptions::default()).is_ok()
             })

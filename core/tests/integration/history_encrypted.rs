@@ -1,4 +1,5 @@
-//! The history of an encrypted store lies where the store beneath keeps its own, and is encrypted there.
+//! The history of an encrypted store: it is where the underlying store keeps its own, and it is
+//! encrypted there.
 #![cfg(any(unix, windows))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -39,7 +40,7 @@ fn fill(memory: &Memory) {
 /// All versions with their contents.
 type Told = Vec<(Version, Option<Vec<u8>>)>;
 
-/// What a history tells, with the contents of the versions.
+/// The history of a memory, with the contents of the versions.
 fn told(memory: &Memory) -> Told {
     let versions = memory.history(&HistoryQuery::default()).unwrap();
     versions
@@ -72,7 +73,7 @@ fn problems(store: &Arc<dyn Store>) -> Vec<String> {
     problems
 }
 
-/// Addresses below a directory, one for each place that a history beneath can have.
+/// Addresses below a directory, one for each place where the underlying store can keep its history.
 fn addresses(place: &Path) -> Vec<String> {
     let place = place.to_str().unwrap();
     vec![
@@ -135,7 +136,7 @@ fn with_history(store: Arc<dyn Store>) -> Memory {
     Memory::with_store(store, options)
 }
 
-/// A store with a history as an earlier build wrote it, that build's memory, and what the history tells.
+/// A store with a history written by an earlier build, the memory of that build, and its history.
 fn written_by_an_earlier_build(address: &str) -> (Arc<dyn Store>, Memory, Told) {
     let store = open_store(address, &options(key(1))).unwrap();
     let earlier = with_history(Arc::new(Earlier(Arc::clone(&store))));
@@ -153,12 +154,12 @@ fn records_in_the_store_itself_are_moved_once() {
         let hidden = at("/memories/.memdir-history/1");
         assert_eq!(store.list(&hidden).unwrap().len(), 6, "{address}");
 
-        // Who may not write sees them where they are.
+        // A read-only process sees them where they are.
         let reader = with_history(Arc::new(ReadOnly::from(Arc::clone(&store))));
         assert_eq!(told(&reader), before, "{address}");
         assert_eq!(store.list(&hidden).unwrap().len(), 6, "{address}");
 
-        // Several at once.
+        // Several processes at once.
         thread::scope(|threads| {
             for _ in 0..8 {
                 threads.spawn(|| {
@@ -175,7 +176,7 @@ fn records_in_the_store_itself_are_moved_once() {
     }
 }
 
-/// Is killed before it removes the old records.
+/// A process that is killed before it removes the old records.
 struct KilledBeforeRemoving(Arc<dyn Store>);
 
 impl Layer for KilledBeforeRemoving {
@@ -199,7 +200,7 @@ fn a_move_that_was_killed_doubles_no_record() {
         let (store, earlier, before) = written_by_an_earlier_build(&address);
         let killed = with_history(Arc::new(KilledBeforeRemoving(Arc::clone(&store))));
         assert!(killed.history(&HistoryQuery::default()).is_err());
-        // The old ones are still there, and a process of an earlier build goes on with them.
+        // The old records are still there, and a process of an earlier build continues them.
         assert_eq!(told(&earlier), before, "{address}");
         earlier.create("/memories/late.md", "late\n").unwrap();
         let memory = Memory::open(&address, options(key(1))).unwrap();
@@ -215,7 +216,7 @@ fn a_change_that_was_not_made_is_not_moved() {
     let address = format!("sqlite:{}/memory.db", place.path().to_str().unwrap());
     let (store, earlier, before) = written_by_an_earlier_build(&address);
     earlier.create("/memories/late.md", "late\n").unwrap();
-    // As if it had been killed when the record was written.
+    // As if the process had been killed after it wrote the record.
     store.delete(&at("/memories/late.md")).unwrap();
     let memory = Memory::open(&address, options(key(1))).unwrap();
     assert_eq!(told(&memory), before);

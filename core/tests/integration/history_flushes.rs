@@ -1,5 +1,5 @@
-//! A loss of power: with full durability a record is on the disk before its change takes effect, and the content is
-//! before its name. By the order of the system calls, of which `strace` tells.
+//! A power failure: with full durability a record is on the disk before its change takes effect, and the content is
+//! on the disk before its name. The test checks the order of the system calls that `strace` prints.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![allow(clippy::print_stderr, reason = "what is left out is said")]
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use memdir::{Durability, Memory, MemoryOptions};
 
-/// Not a test of its own: what is traced.
+/// Not a real test: the traced process.
 #[test]
 fn traced() {
     let Ok(address) = std::env::var("MEMDIR_TRACED") else { return };
@@ -25,12 +25,12 @@ fn traced() {
     memory.delete("/memories/b").unwrap();
 }
 
-/// What a line of the trace says, if it concerns us.
+/// A relevant line of the trace.
 #[derive(Debug, PartialEq, Eq)]
 enum Call {
     /// Something was written to the log.
     Recorded,
-    /// The log is on the disk.
+    /// The log was flushed to the disk.
     Flushed,
     /// A file was replaced, moved or deleted.
     Changed,
@@ -68,7 +68,7 @@ fn check(place: &Path) {
     assert!(status.success());
     let trace = std::fs::read_to_string(&log).unwrap();
     let calls: Vec<Call> = trace.lines().filter_map(call).collect();
-    // Of each change: its record, a flush, the change itself, and the note that it was made, which needs no flush.
+    // For each change: its record, a flush, the change itself, and the note that it was made, which needs no flush.
     let (mut changes, mut is_flushed, mut is_note) = (0, true, false);
     for call in &calls {
         match call {

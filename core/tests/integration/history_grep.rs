@@ -1,5 +1,5 @@
-//! A search of the history by the lines that changes removed finds what a search of every whole version finds; and a history that
-//! went on while a process has it open is the same as one that is read from the beginning.
+//! A search of the history that uses only the lines changed in each version finds the same as a search of every whole version. A
+//! history that grows while a process has it open equals one that is read from the beginning.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::collections::{HashMap, HashSet};
@@ -63,7 +63,7 @@ fn put(store: &dyn Store, file: usize, content: &[u8]) {
     store.mutate(&Context::new(), write).unwrap();
 }
 
-/// What is refused is refused.
+/// Refused steps change nothing.
 fn make(memory: &Memory, step: &Step) {
     match step {
         Step::Write(file, content) => put(&**memory.store(), *file, content),
@@ -92,7 +92,7 @@ fn make(memory: &Memory, step: &Step) {
     }
 }
 
-/// The matches, each with its version and line: every version is read as a whole.
+/// The matches, each with its version and line, computed by reading every version as a whole.
 fn expected(memory: &Memory, query: &GrepQuery, path: &str) -> Vec<(String, Option<u64>, String)> {
     let reading = memory.history_snapshot().unwrap();
     let mut found = Vec::new();
@@ -131,7 +131,7 @@ proptest! {
         let all = HistoryQuery::default();
         for (number, step) in steps.iter().enumerate() {
             if let Step::External(file, content) = step {
-                // The next record says that the last change was made. Otherwise nothing but the file would.
+                // The next record confirms the last change. Otherwise only the file would.
                 for (memory, writer) in memories.iter().zip(["one", "two"]) {
                     memory.create(&format!("/memories/{number}-{writer}.md"), "").unwrap();
                 }
@@ -158,7 +158,7 @@ proptest! {
     }
 }
 
-/// A pattern of an earlier version that a rule finds only with the lines around it is not shown either.
+/// A match in an earlier version that a rule detects only with the lines around it is not shown either.
 #[test]
 fn what_a_view_hides_a_search_of_old_versions_hides() {
     let mut options = MemoryOptions::default();

@@ -1,5 +1,5 @@
-//! A history after processes that were killed in the middle of an edit: each change has its version, and nothing else has
-//! one. Every order of such ends is tried; `history_processes.rs` kills real processes at random moments.
+//! A history after processes were killed in the middle of an edit: each change has exactly one version, and nothing else
+//! has one. Every sequence of such ends is tried; `history_processes.rs` kills real processes at random moments.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
@@ -11,24 +11,24 @@ use memdir::history::{HistoryQuery, Operation};
 use memdir::store::{Context, InProcess, Layer, Mutation};
 use memdir::{Error, Memory, MemoryOptions, Store, StoreError};
 
-/// How a process ends that edits the log.
+/// The end of a process that edits the log.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum End {
-    /// It makes its change and another one, whose record says that the first was made.
+    /// It makes its change and another one, whose record confirms the first.
     Confirmed,
-    /// It makes its change. Nothing says so.
+    /// It makes its change. Nothing confirms it.
     Made,
-    /// It is killed when it has written its record, before it makes the change.
+    /// It is killed after it has written its record and before it makes the change.
     NotMade,
-    /// It is killed when it finds that another process was faster, before it withdraws its record.
+    /// It is killed after it finds that another process was faster, and before it withdraws its record.
     TooLate,
 }
 
-/// The store, as a process sees it that ends so.
+/// The store, as seen by a process with such an end.
 struct Process {
     inner: Arc<dyn Store>,
     end: End,
-    /// What another process does before this one makes its change.
+    /// The action of another process before this one makes its change.
     other: Option<Box<dyn Fn() + Send + Sync>>,
     updates: AtomicUsize,
     is_killed: AtomicBool,
@@ -51,7 +51,7 @@ impl Layer for Process {
         let Mutation::Update { path, edit } = mutation else {
             return self.inner.mutate(context, mutation);
         };
-        // The first one only reads, on a store that is locked meanwhile.
+        // The first update only reads. The store is locked meanwhile.
         let is_second = self.updates.fetch_add(1, Ordering::Relaxed) == 1;
         if let Some(other) = self.other.as_ref().filter(|_| is_second) {
             other();
@@ -64,7 +64,7 @@ impl Layer for Process {
             splice.filter(|_| self.end != End::NotMade)
         };
         self.inner.mutate(context, Mutation::Update { path, edit: &mut edit })?;
-        // The process hears no answer.
+        // The process receives no answer.
         if is_asked && self.end != End::Confirmed {
             self.is_killed.store(true, Ordering::Relaxed);
         }
@@ -81,7 +81,7 @@ fn remembering(store: Arc<dyn Store>) -> Memory {
     Memory::with_store(store, options)
 }
 
-/// A process edits the log, and ends so.
+/// Starts a process that edits the log and has this end.
 fn edit(store: &Arc<dyn Store>, me: &str, end: End) {
     let other = (end == End::TooLate).then(|| {
         let (store, me) = (Arc::clone(store), format!("{me}-faster"));
@@ -100,7 +100,7 @@ fn edit(store: &Arc<dyn Store>, me: &str, end: End) {
     }
 }
 
-/// That the versions of the log are its lines.
+/// Checks that the versions of the log match its lines.
 fn is_told(memory: &Memory, ends: &[End]) {
     let log = memory.read(LOG).unwrap();
     let mut query = HistoryQuery::default();
@@ -128,7 +128,7 @@ fn after(store: &Arc<dyn Store>, ends: &[End]) {
     for (number, end) in ends.iter().enumerate() {
         edit(store, &format!("p{number}"), *end);
     }
-    // One that has looked before, and one that has not.
+    // A memory that has read the history before, and a new one.
     for memory in [memory, remembering(Arc::clone(store))] {
         is_told(&memory, ends);
     }
@@ -136,13 +136,13 @@ fn after(store: &Arc<dyn Store>, ends: &[End]) {
 
 on_every_store!(a_change_that_a_kill_prevented_has_no_version);
 fn a_change_that_a_kill_prevented_has_no_version(store: Arc<dyn Store>) {
-    // Where the first was shown, so was a version `external`: two versions too many.
+    // If the first were shown, a version `external` would be shown too: two versions too many.
     let mut ends = vec![End::NotMade, End::Made, End::Made, End::NotMade];
     if store.notes().is_some() {
-        // A record in the transaction of its change is never there alone.
+        // A record in the transaction of its change never exists alone.
         ends.retain(|end| *end != End::NotMade);
     }
-    // A layer over mounts has a history of its own, and not that of each store, which the next process reads.
+    // A layer over mounts has its own history, and not that of each store, which the next process reads.
     if store.mounts().is_none() {
         after(&store, &ends);
     }

@@ -1,5 +1,5 @@
-//! What a log holds that no reader is shown: a part of a record, a damaged one, a damaged segment, the files of a rewrite that
-//! was killed. A redaction removes it, also one that finds no version with the text.
+//! Leftovers in a log that no reader is shown: a part of a record, a damaged record, a damaged segment, the files of a rewrite
+//! that was killed. A redaction removes them, even if it finds no version with the text.
 #![cfg(all(any(unix, windows), feature = "encryption"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -32,7 +32,7 @@ enum Form {
     Mounted,
 }
 
-/// A memory whose journal in this directory gets what is done at this path.
+/// A memory whose journal is in this directory and records the changes at this path.
 fn open(place: &Path, form: Form) -> (Memory, &'static str, PathBuf) {
     let own = place.join("own");
     let address = own.to_str().unwrap();
@@ -47,7 +47,7 @@ fn open(place: &Path, form: Form) -> (Memory, &'static str, PathBuf) {
     (Memory::with_store(Arc::new(mounts), options(false)), "/memories/own", history)
 }
 
-/// Every version that has a content, by its id.
+/// Every version with a content, by its id.
 fn contents(memory: &Memory) -> BTreeMap<HistoryId, Vec<u8>> {
     let versions = memory.history(&HistoryQuery::default()).unwrap();
     versions.iter().filter_map(|it| Some((it.id, memory.read_version(it.id).ok()?))).collect()
@@ -61,7 +61,7 @@ fn is_in_files(place: &Path, bytes: &[u8]) -> Vec<String> {
     found.collect()
 }
 
-/// The record with the text begins and ends at these places of the active segment.
+/// The record with the text begins and ends at these offsets of the active segment.
 type Leave = fn(history: &Path, before: u64, after: u64);
 
 fn active(history: &Path) -> Vec<u8> {
@@ -82,7 +82,7 @@ fn with_byte_changed(history: &Path, at: u64) {
 /// Another record follows.
 const A_PART_WITHIN: &str = "a part within";
 
-/// Each leaves the record with the text somewhere, and no version of it.
+/// Each leaves the record with the text somewhere, but no version of it.
 const LITTER: [(&str, Leave); 8] = [
     ("a part at the end", |history, before, after| {
         cut_to(history, before + (after - before) * 9 / 10);
@@ -149,7 +149,7 @@ fn a_redaction_removes_litter_also_if_it_finds_nothing() {
                 memory.create(&file("s"), &text).unwrap();
                 let whole = active(&history);
                 let after = whole.len() as u64;
-                // Encrypted or not, these bytes are of the text.
+                // Encrypted or not, these bytes belong to the text.
                 let at = usize::try_from(before + (after - before) * 3 / 4).unwrap();
                 let needle = &whole[at..at + 40];
                 drop(memory);
@@ -170,14 +170,14 @@ fn a_redaction_removes_litter_also_if_it_finds_nothing() {
                 assert!(!is_in_files(place.path(), needle).is_empty(), "{what}: a dry run");
                 redact(&memory);
                 assert_eq!(is_in_files(place.path(), needle), [""; 0], "{what}");
-                // Everything else is there as before, but for what was redacted.
+                // Everything else is as before, except for the redacted versions.
                 let now = contents(&memory);
                 let is_all = way == "redact_text that finds nothing";
                 let whole = kept.iter().filter(|(id, content)| now.get(id) == Some(content));
                 assert_eq!(whole.count(), kept.len() - usize::from(!is_all), "{what}");
                 assert_eq!(contents(&open(place.path(), form).0), now, "{what}");
 
-                // And then there is nothing left to do.
+                // Afterwards nothing is left to do.
                 let clean = active(&history);
                 memory.redact_text(&GrepQuery::text("nowhere"), "", false).unwrap();
                 assert!(active(&history) == clean, "{what}: it was rewritten again");
@@ -246,7 +246,7 @@ fn no_acknowledged_change_is_lost_beside_redactions_that_remove_litter() {
             let (memory, ..) = open(place, Form::Plain);
             while !is_done.load(Ordering::Relaxed) {
                 fs::write(history.join("active.damaged"), "hunter2").unwrap();
-                // What a killed process began to write: the mark of a record, and no more.
+                // A killed process began to write this: the mark of a record, and no more.
                 let mut active = fs::OpenOptions::new().append(true).open(history.join("active"));
                 std::io::Write::write_all(active.as_mut().unwrap(), b"\xf7hunter2").unwrap();
                 memory.redact_text(&GrepQuery::text("hunter2"), "", false).unwrap();

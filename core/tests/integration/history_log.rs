@@ -1,5 +1,5 @@
-//! The log of a local directory's history: what a kill or a full disk leaves in it, what stands in the place of its files, how
-//! it grows and shrinks, and the log of an older form.
+//! The log of a local directory's history: the effects of a kill or a full disk, obstacles at the paths of its files, growth
+//! and trimming, and logs in an older format.
 #![cfg(unix)]
 #![allow(clippy::print_stderr, reason = "what is left out is said")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
@@ -39,7 +39,7 @@ fn problems(memory: &Memory) -> Vec<String> {
     problems
 }
 
-/// Every version whose content the history has can be read, and what it holds now is in the file.
+/// Checks that every version with a known content can be read, and that the current one matches the file.
 fn check(memory: &Memory) {
     for version in all(memory) {
         if version.size.is_some() {
@@ -55,7 +55,7 @@ fn check(memory: &Memory) {
     assert_eq!(problems(memory), Vec::<String>::new());
 }
 
-/// The bytes of all files of the history.
+/// The total bytes of all files of the history.
 fn size(place: &Path) -> u64 {
     let history = place.join("history");
     let listed = [history.clone(), history.join("log")].into_iter();
@@ -66,7 +66,7 @@ fn size(place: &Path) -> u64 {
 
 #[test]
 fn changes_after_a_record_that_was_cut_are_all_known() {
-    // A record of 220 KB, of which a kill left so much.
+    // A record of 220 KB, of which a kill left this many bytes.
     for left in [1, 39, 40, 41, 300, 60_000, 219_999] {
         let place = tempfile::tempdir().unwrap();
         let memory = open(place.path());
@@ -108,14 +108,14 @@ fn a_log_that_was_cut_anywhere_loses_only_what_was_cut() {
         memory.insert("/memories/a.md", 0, "x").unwrap();
         memory.str_replace("/memories/a.md", "x\n", "").unwrap();
         let now: Vec<_> = all(&memory).into_iter().rev().map(|version| version.id).collect();
-        // The file shows that the last change was made. If its record is cut, the change counts as one from outside.
+        // The file shows that the last change was made. If its record is cut, the change counts as external.
         assert!(now.len() >= left + 2, "cut at {at}");
         assert!(now.iter().filter(|id| known.contains(id)).eq(&known[..left]), "cut at {at}");
         check(&memory);
     }
 }
 
-/// What is done to a history, each of which opens its files.
+/// Operations on a history, each of which opens its files.
 fn use_all(place: &Path) -> Vec<String> {
     let mut said = Vec::new();
     let opened = Memory::open(place.to_str().unwrap(), options());
@@ -136,7 +136,7 @@ fn use_all(place: &Path) -> Vec<String> {
     said
 }
 
-/// Puts something into the place of a file; the second path is that of a directory outside.
+/// Puts an obstacle at the path of a file. The second path is that of a directory outside.
 type Plant = Box<dyn Fn(&Path, &Path)>;
 
 #[test]
@@ -207,7 +207,8 @@ fn nothing_is_written_through_what_stands_in_the_place_of_its_files() {
                             let path = place.path().to_str().unwrap();
                             assert!(!sentence.contains(path), "{what}");
                         }
-                        // What is needed for every change is an error, and no change is made without its record.
+                        // An obstacle at a file that every change needs causes an error, and no change is made
+                        // without its record.
                         let is_new =
                             ["history", "history/log"].contains(&name) && *kind == "a directory";
                         let is_needed =
@@ -215,7 +216,7 @@ fn nothing_is_written_through_what_stands_in_the_place_of_its_files() {
                         if is_needed && !is_new {
                             let says = |said: &String| said.contains("something else");
                             assert!(said.iter().any(says), "{what}");
-                            // Where the full segments are is asked when they are read.
+                            // The directory of the full segments is opened only when they are read.
                             let is_made = place.path().join("m/memories/new.md").exists();
                             assert_eq!(is_made, name == "history/log" && !is_old, "{what}");
                         }
@@ -245,7 +246,7 @@ fn a_long_log_is_read_trimmed_and_redacted_segment_by_segment() {
     check(&memory);
     check(&open(place.path()));
 
-    // Only the segments that have the content are replaced.
+    // Only the segments with the content are replaced.
     memory.write("/memories/19.md", "nineteen\n", None).unwrap();
     let redacted = versions[0].id;
     memory.redact(redacted, "secret").unwrap();
@@ -257,7 +258,7 @@ fn a_long_log_is_read_trimmed_and_redacted_segment_by_segment() {
     assert!(open(place.path()).read_version(redacted).is_err());
     check(&memory);
 
-    // What is deleted and too much goes, with its segments.
+    // Deleted files beyond the limit go, with their segments.
     for number in 0..20 {
         memory.delete(&format!("/memories/{number}.md")).unwrap();
     }
@@ -267,7 +268,7 @@ fn a_long_log_is_read_trimmed_and_redacted_segment_by_segment() {
     let trimming = Memory::open(place.path().to_str().unwrap(), few).unwrap();
     assert!(trimming.trim_history().unwrap() > 0);
     assert!(size(place.path()) < before / 10, "{} of {before}", size(place.path()));
-    // A process that was open before sees it as well, and goes on.
+    // A process that had it open before sees the change as well, and continues.
     memory.create("/memories/more.md", "more\n").unwrap();
     check(&memory);
     check(&trimming);
@@ -298,12 +299,12 @@ fn a_part_of_a_copy_of_the_active_segment_is_no_part_of_the_log() {
     let memory = open(place.path());
     memory.create("/memories/a.md", "one\n").unwrap();
     let active = fs::read(place.path().join("history/active")).unwrap();
-    // Its id, behind the eight bytes that tell the form.
+    // Its id, after the eight bytes of the format.
     let id = String::from_utf8(active[8..44].to_vec()).unwrap();
     fs::write(place.path().join("history/log").join(&id), &active[..active.len() / 2]).unwrap();
     check(&memory);
     check(&open(place.path()));
-    // It becomes a full one.
+    // The active segment becomes a full one.
     memory.create("/memories/b.md", &"0123456789".repeat(500_000)).unwrap();
     let full = fs::read_dir(place.path().join("history/log")).unwrap();
     assert_eq!(full.map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>(), [&*id]);
@@ -326,7 +327,7 @@ fn a_segment_with_damaged_first_bytes_is_set_aside_until_something_is_redacted()
     memory.write("/memories/a.md", "two\n", None).unwrap();
     assert_eq!(fs::read(&aside).unwrap(), bytes);
     assert!(problems(&memory).iter().any(|problem| problem.contains("the first bytes")));
-    // What was there before is the first that the new log knows.
+    // The earlier content is the first that the new log knows.
     let versions = all(&memory);
     assert_eq!(versions.len(), 2);
     memory.redact(versions[1].id, "a secret").unwrap();
@@ -358,7 +359,7 @@ fn what_is_refused_often_needs_no_room() {
 
 const WORKER: &str = here!("worker");
 
-/// Not a test of its own: the work of the processes that the tests below start.
+/// Not a real test: the work of the processes that the tests below start.
 #[test]
 fn worker() {
     let Some(job) = Job::of_this_process() else { return };
@@ -381,7 +382,7 @@ fn worker() {
                 }
             }
         }
-        // Until it is killed.
+        // Runs until it is killed.
         "trim" => {
             let mut few = options();
             few.history_max_bytes = Some(20_000);
@@ -396,12 +397,12 @@ fn worker() {
                 let versions = all(&memory);
                 let old = versions.iter().rev().find(|version| version.sha256.is_some());
                 if let Some(old) = old {
-                    // Others may have trimmed it, or have it in their files.
+                    // Other processes may have trimmed it, or have it in their files.
                     let _ = memory.redact(old.id, "no longer");
                 }
             }
         }
-        // Until it is killed, which is at once.
+        // Runs until it is killed, which happens at once.
         "convert" => {
             let memory = open(place);
             memory.write("/memories/converted.md", "x", None).unwrap();
@@ -421,7 +422,7 @@ fn trims_and_redactions_beside_writers_lose_nothing_that_is_kept() {
         [("trim", "t"), ("redact", "r"), ("redact", "s")].map(|(job, me)| start(job, me)).into();
     assert!(writers.iter_mut().all(Worker::succeeds));
     others.iter_mut().for_each(Worker::kill);
-    // A kill in the middle of a rewrite leaves the log as it was, and the next rewrite removes what it had begun.
+    // A kill in the middle of a rewrite leaves the log unchanged, and the next rewrite removes its leftovers.
     let memory = open(&address);
     let current: BTreeSet<String> = all(&memory)
         .into_iter()
@@ -434,7 +435,8 @@ fn trims_and_redactions_beside_writers_lose_nothing_that_is_kept() {
     check(&memory);
 }
 
-/// A log of the older form, with a file that was created, edited, moved and another that was deleted: 15 versions.
+/// A log in the older format, with a file that was created, edited and moved, and another one that was deleted: 15
+/// versions.
 const OLD_LOG: &[u8] = include_bytes!("../fixtures/history-1/log");
 
 fn old(place: &Path, log: &[u8]) {
@@ -465,7 +467,7 @@ fn a_log_of_the_older_form_is_read_and_then_converted() {
         assert_eq!(ids(&now[1..]), ids(&before));
         check(memory);
     }
-    // An older version cannot open it for appending, and nothing of the conversion is left.
+    // An older version of memdir cannot open it for appending, and nothing of the conversion is left.
     assert!(place.path().join("history/log").is_dir());
     let left = fs::read_dir(place.path().join("history")).unwrap();
     let mut left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
@@ -477,12 +479,12 @@ fn a_log_of_the_older_form_is_read_and_then_converted() {
 fn a_log_of_the_older_form_that_was_cut_in_the_middle_keeps_what_follows() {
     let places: Vec<usize> =
         (0..OLD_LOG.len()).filter(|at| OLD_LOG[*at..].starts_with(b"MDH1")).collect();
-    // Of the first record that is no note so much was written.
+    // How much was written of the first record that is not a note.
     for (number, begin) in places.iter().enumerate().skip(1).step_by(4) {
         let end = places.get(number + 1).copied().unwrap_or(OLD_LOG.len());
         for cut in [*begin + 1, *begin + 31, *begin + 40, (*begin + end) / 2, end - 1] {
             let place = tempfile::tempdir().unwrap();
-            // What was written after it stands behind the part.
+            // Later records follow the partial one.
             let log = [&OLD_LOG[..end], &OLD_LOG[*begin..cut], &OLD_LOG[end..]].concat();
             old(place.path(), &log);
             let memory = open(place.path());
@@ -497,7 +499,7 @@ fn a_log_of_the_older_form_that_was_cut_in_the_middle_keeps_what_follows() {
 #[test]
 fn a_conversion_that_is_killed_is_finished_by_the_next() {
     let place = tempfile::tempdir().unwrap();
-    // Long enough that a kill meets it: a loss of power left zeros in it.
+    // Long enough for a realistic kill: a power failure left zeros in it.
     let middle = OLD_LOG.windows(4).rposition(|window| window == b"MDH1").unwrap();
     let long = [&OLD_LOG[..middle], &vec![0; 8_000_000], &OLD_LOG[middle..]].concat();
     let (mut killed, mut finished) = (0, 0);
@@ -534,7 +536,7 @@ fn open_to_read(place: &Path) -> Memory {
     Memory::open(place.to_str().unwrap(), read_only).unwrap()
 }
 
-/// Where a conversion may be killed, as the files that it leaves.
+/// The points at which a conversion may be killed, as the files that it leaves.
 #[test]
 fn a_conversion_is_finished_from_each_of_its_steps() {
     let converted = |place: &Path| {
@@ -546,8 +548,7 @@ fn a_conversion_is_finished_from_each_of_its_steps() {
     let active = fs::read(done.path().join("history/active")).unwrap();
     let head = active.len().min(56 + 36 + 8);
     let segment = fs::read_dir(done.path().join("history/log")).unwrap().next().unwrap().unwrap();
-    // Whether the older log has its name, that of before it goes, or none; whether the segments have theirs; and whether the
-    // active one has.
+    // The state of the older log (its name, its name before removal, or gone), of the segments, and of the active segment.
     for (old_at, segments_at) in
         [(Some("log"), "log.new"), (Some("log.old"), "log.new"), (Some("log.old"), "log")]
     {
@@ -576,7 +577,7 @@ fn a_conversion_is_finished_from_each_of_its_steps() {
             assert!(!history.join("log.old").exists() && !history.join("log.new").exists());
         }
     }
-    // Of everything only the older log is there, under the name of before it goes.
+    // Only the older log exists, under its name before removal.
     for has_leftovers in [false, true] {
         let place = tempfile::tempdir().unwrap();
         old(place.path(), OLD_LOG);
@@ -590,7 +591,7 @@ fn a_conversion_is_finished_from_each_of_its_steps() {
         assert_eq!(all(&memory).len(), 16, "{has_leftovers}");
         check(&memory);
     }
-    // An older version began another log between two names.
+    // An older version began another log between two renames.
     let place = tempfile::tempdir().unwrap();
     old(place.path(), OLD_LOG);
     let history = place.path().join("history");
@@ -660,7 +661,7 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
     let ballast = place.path().join("ballast");
     for round in 0..times(3) {
         fs::write(&ballast, vec![0; 64 << 10]).unwrap();
-        // Until it is full, and some more.
+        // Until it is full, and a few more.
         let mut refused = 0;
         for number in 0.. {
             let path = format!("/memories/{round}-{number}.md");
@@ -689,7 +690,7 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
             "while it is full, to another"
         );
         check(&memory);
-        // Then there is room again, and everything goes on.
+        // After space is freed, everything works again.
         fs::remove_file(&ballast).unwrap();
         memory.create(&format!("/memories/after-{round}.md"), "after\n").unwrap();
         acknowledged += 1;
@@ -697,7 +698,7 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
             assert_eq!(known(memory), acknowledged, "after it was full");
             check(memory);
         }
-        // What the history takes is given back by a trim.
+        // A trim frees the space of the history.
         let mut few = options();
         few.history_max_bytes = Some(10_000);
         let trimming = Memory::open(place.path().join("m").to_str().unwrap(), few).unwrap();

@@ -1,5 +1,5 @@
-//! The history against a model that keeps whole copies: random commands, changes from outside, undo, restore, redact and
-//! retention, on two stores at a time.
+//! The history compared with a model that keeps whole copies: random commands, external changes, undo, restore, redact
+//! and retention, on two stores at a time.
 #![cfg(any(unix, windows))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -23,14 +23,14 @@ enum Action {
     Write(usize, String),
     Rename(usize, usize),
     Delete(usize),
-    /// Somebody else writes, or deletes.
+    /// Another program writes, or deletes.
     Outside(usize, Option<String>),
     Restore(usize),
     Undo(usize),
     UndoSince(usize),
     RestoreAll(usize),
     Redact(usize),
-    /// What is too old, or too much, is removed.
+    /// Removes versions that are too old, or beyond the limit.
     Trim,
     /// The memory is opened again.
     Reopen,
@@ -60,16 +60,16 @@ fn actions() -> impl Strategy<Value = Vec<Action>> {
     proptest::collection::vec(action, 1..30)
 }
 
-/// One memory, and what is known of it by whole copies.
+/// One memory, and its expected state as whole copies.
 struct Subject {
     memory: Memory,
     open: Box<dyn Fn() -> Memory>,
-    /// The directory of the files, if somebody else can write there.
+    /// The directory of the files, if another program can write there.
     outside: Option<PathBuf>,
     /// Each version that was ever listed, with its content.
     contents: BTreeMap<HistoryId, Option<String>>,
     redacted: BTreeSet<HistoryId>,
-    /// Trees at the times between changes.
+    /// Trees at times between changes.
     moments: Vec<(SystemTime, Tree)>,
 }
 
@@ -107,7 +107,7 @@ impl Subject {
         self.memory.history(&HistoryQuery::default()).unwrap()
     }
 
-    /// The version at this number, if there is one.
+    /// The version with this number, if there is one.
     fn version(&self, number: usize) -> Option<Version> {
         let versions = self.versions();
         (!versions.is_empty()).then(|| versions[number % versions.len()].clone())
@@ -189,7 +189,7 @@ impl Subject {
                         may_change = false;
                     }
                     Ok(done) => {
-                        // And that can be taken back.
+                        // The undo can be undone, too.
                         if let Some(change) = done.change {
                             self.note();
                             self.memory.undo(change, UndoOptions::default()).unwrap();
@@ -214,7 +214,7 @@ impl Subject {
                         refused(error);
                         may_change = false;
                     }
-                    // What somebody else wrote is known only since the change after it.
+                    // A write by another program is known only after the next change.
                     Ok(_) if self.outside.is_none() => assert_eq!(self.tree(), tree),
                     Ok(_) => {}
                 }
@@ -254,7 +254,8 @@ impl Subject {
         std::thread::sleep(std::time::Duration::from_micros(2));
     }
 
-    /// Every version still has the content that it had when it was first seen, and the current ones are the files.
+    /// Checks that every version still has the content that it had when it was first seen, and that the current
+    /// ones match the files.
     fn note(&mut self) {
         let tree = self.tree();
         let versions = self.versions();
@@ -277,7 +278,7 @@ impl Subject {
             if version.is_current && self.outside.is_none() {
                 assert_eq!(tree.get(version.path.as_str()), content.as_ref(), "{version:?}");
             }
-            // A directory that was moved was not read.
+            // A moved directory was not read.
             if version.size.is_some() || content.is_none() {
                 let first = self.contents.entry(version.id).or_insert_with(|| content.clone());
                 assert_eq!(*first, content, "{version:?}");
@@ -295,7 +296,7 @@ fn options() -> MemoryOptions {
     let mut options = MemoryOptions::default();
     options.history = true;
     options.durability = Durability::Relaxed;
-    // A file that is gone keeps two versions, one that is there ten.
+    // A deleted file keeps two versions, an existing one ten.
     options.history_max_versions = Some(2);
     options
 }

@@ -1,4 +1,4 @@
-//! The history of a tree of mounts: each store keeps its own, where it is, and the tree shows them as one.
+//! The history of a tree of mounts: each store keeps its own, and the tree shows all of them as one.
 #![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -26,7 +26,7 @@ fn versions(memory: &Memory) -> Vec<Version> {
     memory.history(&HistoryQuery::default()).unwrap()
 }
 
-/// What was done where, oldest first.
+/// The operations and paths, oldest first.
 fn done(memory: &Memory) -> Vec<String> {
     let shown = |version: &Version| {
         let from = version.old_path.as_ref().map(|old| format!(" from {old}")).unwrap_or_default();
@@ -45,7 +45,7 @@ fn encrypted(inner: &Arc<dyn Store>) -> Arc<dyn Store> {
     encrypt(Arc::clone(inner), &options).unwrap()
 }
 
-/// All that is in the files below a directory.
+/// The bytes of all files below a directory.
 fn bytes_below(directory: &Path) -> Vec<u8> {
     let mut all = Vec::new();
     for entry in fs::read_dir(directory).unwrap() {
@@ -59,7 +59,7 @@ fn contains(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// A directory, a database and a plain directory, of which the tree and each for itself are opened again and again.
+/// A directory, a database and a plain directory. The tree and the single stores are opened again and again.
 struct Scene {
     place: tempfile::TempDir,
 }
@@ -131,7 +131,7 @@ fn each_store_has_the_history_of_its_own_files_and_the_tree_has_all() {
         assert_eq!(version.actor.as_deref(), Some("ann"));
         assert_eq!(tree.read_version(version.id).ok(), team.read_version(version.id).ok());
     }
-    // What one does in the store itself is seen in the tree, and is no stranger's.
+    // A change made in the store itself is seen in the tree, and is not external.
     team.create("/memories/e.md", "five").unwrap();
     assert_eq!(done(&tree).last().unwrap(), "created /memories/team/e.md");
     let stats = tree.stats().unwrap();
@@ -152,7 +152,7 @@ fn what_a_condition_moves_into_another_store_is_in_both_histories() {
     assert!(store.delete_if(&to, &mut |content| content == b"one").unwrap());
     for tree in [tree, scene.tree()] {
         let mut all = done(&tree);
-        // The copy is in its place before the original goes, and each history has its own clock.
+        // The copy is at its path before the original is removed, and each history has its own clock.
         all.sort();
         assert_eq!(
             all,
@@ -174,7 +174,7 @@ fn what_was_done_in_several_stores_is_taken_back() {
     tree.create("/memories/team/plans/a.md", "one").unwrap();
     tree.create("/memories/team/plans/deep/b.md", "two").unwrap();
     let before = SystemTime::now();
-    // From one store into another: for the one it goes, for the other it comes.
+    // From one store into another: one loses it, the other receives it.
     tree.rename("/memories/team/plans", "/memories/ours").unwrap();
     let moved = versions(&tree)[0].change;
     assert_eq!(
@@ -188,7 +188,7 @@ fn what_was_done_in_several_stores_is_taken_back() {
     tree.undo(moved, UndoOptions::default()).unwrap();
     assert_eq!(tree.read("/memories/team/plans/deep/b.md").unwrap(), "two");
     assert!(tree.read("/memories/ours/a.md").is_err());
-    // Everything, everywhere.
+    // Everything, in every store.
     tree.clear().unwrap();
     assert_eq!(tree.stats().unwrap().files, 0);
     let past = tree.files_at(before).unwrap();
@@ -197,7 +197,7 @@ fn what_was_done_in_several_stores_is_taken_back() {
     assert_eq!(tree.read("/memories/team/plans/a.md").unwrap(), "one");
     let last = versions(&tree)[0].clone();
     assert_eq!((last.operation.as_str(), last.is_current), ("restored", true));
-    // By the history of the store itself.
+    // In the history of the store itself.
     let team = scene.alone("team");
     team.undo(last.change, UndoOptions::default()).unwrap();
     assert!(tree.read("/memories/team/plans/a.md").is_err());
@@ -245,7 +245,7 @@ fn redaction_is_everywhere_or_nowhere() {
         tree.str_replace(path, "the-secret", "no more").unwrap();
     }
     let id = versions(&tree).last().unwrap().id;
-    // A store that may not be changed would keep it.
+    // A read-only store would keep it.
     let fixed = [
         Mount::new("/memories", scene.address("memory")),
         Mount::new("/memories/docs", scene.address("docs")).read_only(),
@@ -256,7 +256,7 @@ fn redaction_is_everywhere_or_nowhere() {
     assert!(refused.contains("read-only"), "{refused}");
     fixed.trim_history().unwrap();
     assert!(bytes_below(scene.place.path()) == before);
-    // What the tree does not show goes as well.
+    // Files that the tree hides are removed as well.
     let hiding = open_mounts(
         [
             Mount::new("/memories", scene.address("memory")),
@@ -346,7 +346,7 @@ fn a_store_and_its_like_are_told_apart() {
     assert_eq!(done(&alone).last().unwrap(), "renamed /memories/b.md from /memories/a.md");
 }
 
-/// What a store does that is out of order stands in no history.
+/// A failed change is in no history.
 #[test]
 fn a_change_that_fails_is_in_no_history() {
     let scene = Scene::new();

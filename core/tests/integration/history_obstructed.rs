@@ -1,5 +1,5 @@
-//! `restore`, `undo` and `restore_all` where something else is in the way: a file where a directory is needed, a directory
-//! where a file is. Each is refused with what is in the way, and nothing is changed.
+//! `restore`, `undo` and `restore_all` with obstacles: a file where a directory is needed, or a directory where a file is.
+//! Each is refused with the paths in the way, and changes nothing.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use crate::common::folding_store::FoldingStore;
-use memdir::history::{HistoryError, HistoryId, HistoryQuery, Restored, UndoOptions, Version};
+use memdir::history::{
+    HistoryError, HistoryErrorKind, HistoryId, HistoryQuery, Restored, UndoOptions, Version,
+};
 use memdir::store::{Context, InProcess, Layer, Mounts, Mutation};
 use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
@@ -28,7 +30,7 @@ fn versions(memory: &Memory) -> Vec<Version> {
     memory.history(&HistoryQuery::default()).unwrap()
 }
 
-/// The id of the change that was made last.
+/// The id of the last change.
 fn last(memory: &Memory) -> HistoryId {
     versions(memory)[0].change
 }
@@ -46,7 +48,7 @@ fn holds(memory: &Memory, files: &[(&str, &str)]) {
     assert_eq!(tree(memory), files.collect());
 }
 
-/// That this is refused because of what is at these paths, and that it changes nothing.
+/// Checks that this is refused because of these paths, and that it changes nothing.
 #[track_caller]
 fn refused(
     memory: &Memory,
@@ -57,7 +59,10 @@ fn refused(
     let error = work(memory).unwrap_err();
     let expected: Vec<MemoryPath> = in_the_way.iter().map(|path| at(path)).collect();
     assert!(error.conflicts().iter().all(|conflict| conflict.in_the_way), "{error:?}");
-    assert_eq!((error.kind(), error.paths()), ("conflict", expected.iter().collect()));
+    assert_eq!(
+        (error.kind(), error.paths()),
+        (Some(HistoryErrorKind::Conflict), expected.iter().collect())
+    );
     let named: Vec<&str> = expected.iter().map(MemoryPath::as_str).collect();
     let HistoryError::Conflict { restores, .. } = error else { panic!("{error:?}") };
     let done = if restores { "restored" } else { "taken back" };
@@ -66,7 +71,7 @@ fn refused(
     assert_eq!((tree(memory), versions(memory)), before);
 }
 
-/// That nothing brings a version back, nor takes back its change or all since then.
+/// Checks that neither a restore of the version nor an undo of its change, or of all changes since, succeeds.
 fn nothing_brings_back(memory: &Memory, version: &Version, in_the_way: &[&str]) {
     for id in [version.id, version.change] {
         for overwrite in [false, true] {
@@ -80,7 +85,7 @@ fn nothing_brings_back(memory: &Memory, version: &Version, in_the_way: &[&str]) 
     }
 }
 
-/// A moment that no version has.
+/// A time that no version has.
 fn now() -> SystemTime {
     let pause = || std::thread::sleep(std::time::Duration::from_micros(10));
     pause();
@@ -109,7 +114,7 @@ fn nothing_is_brought_back_below_a_file(store: Arc<dyn Store>) {
             memory.undo_since(before, Some("me"), crate::common::dry_run(dry_run))
         });
     }
-    // What is taken back itself is not in the way.
+    // The file of the undone change is not in the way.
     memory.undo_since(before, None, UndoOptions::default()).unwrap();
     holds(memory, &[("b/c.txt", "one"), ("e.txt", "kept")]);
 }
@@ -127,7 +132,7 @@ fn restore_all_leaves_a_file_that_the_history_does_not_know(store: Arc<dyn Store
         refused(memory, &["b"], |memory| memory.restore_all(before, dry_run));
     }
     holds(memory, &[("a.txt", "two"), ("b", "by somebody else")]);
-    // One that it knows goes away, as it was not there then.
+    // A file that it knows is removed, because it did not exist then.
     store.delete(&at("b")).unwrap();
     memory.create("/memories/b", "two").unwrap();
     memory.restore_all(before, false).unwrap();
@@ -160,7 +165,7 @@ fn a_directory_that_somebody_else_replaced_is_in_the_way(store: Arc<dyn Store>) 
     let before = now();
     memory.str_replace("/memories/b/c.txt", "one", "two").unwrap();
     let change = last(memory);
-    // The history still believes that `b/c.txt` is there.
+    // The history still believes that `b/c.txt` exists.
     store.delete(&at("b")).unwrap();
     store.write(&at("b"), b"by somebody else", OnExisting::Error).unwrap();
     refused(memory, &["b"], |memory| memory.restore(change, true));
@@ -230,7 +235,7 @@ fn nothing_is_brought_back_onto_a_directory(store: Arc<dyn Store>) {
     nothing_brings_back(memory, &deleted, &["b"]);
     refused(memory, &["b"], |memory| memory.undo_since(before, None, UndoOptions::default()));
     refused(memory, &["b"], |memory| memory.restore_all(before, false));
-    // A directory without files is still one, and no version says that it may go.
+    // A directory without files still exists, and no version allows its removal.
     memory.delete("/memories/b/c.txt").unwrap();
     nothing_brings_back(memory, &deleted, &["b"]);
     memory.delete("/memories/b").unwrap();
@@ -245,11 +250,11 @@ fn files_that_go_where_others_are_wait_for_them(store: Arc<dyn Store>) {
     memory.create("/memories/y", "two").unwrap();
     memory.create("/memories/z/1", "three").unwrap();
     let before = now();
-    // A file is where its directory was.
+    // A file is at the path of its directory.
     memory.rename("/memories/b/c", "/memories/x").unwrap();
     memory.delete("/memories/b").unwrap();
     memory.rename("/memories/x", "/memories/b").unwrap();
-    // Another one is where a directory was.
+    // Another file is at the path of a directory.
     memory.rename("/memories/z/1", "/memories/w").unwrap();
     memory.delete("/memories/z").unwrap();
     memory.rename("/memories/y", "/memories/z").unwrap();
@@ -268,7 +273,7 @@ fn files_of_one_change_that_are_in_each_others_way_are_not_brought_back(store: A
     memory.delete("/memories/a").unwrap();
     memory.create("/memories/b", "two").unwrap();
     memory.create("/memories/a", "second").unwrap();
-    // It deletes `b` and makes `b/c.txt`, and of two files at `a` deletes one and makes the other.
+    // It deletes `b` and creates `b/c.txt`. Of two files at `a` it deletes one and creates the other.
     let change = memory.undo_since(before, None, UndoOptions::default()).unwrap().change.unwrap();
     memory.delete("/memories/b").unwrap();
     memory.delete("/memories/a").unwrap();
@@ -279,7 +284,7 @@ fn files_of_one_change_that_are_in_each_others_way_are_not_brought_back(store: A
     holds(memory, &[("b", "three")]);
 }
 
-/// On a store that ignores case, what is in the way is named as it is spelled there.
+/// A store that ignores case reports the path in the way as it is spelled there.
 #[test]
 fn a_file_in_another_spelling_is_in_the_way_as_well() {
     for store in [FoldingStore::like_windows(), FoldingStore::like_macos()] {
@@ -345,7 +350,7 @@ fn a_link_is_in_the_way() {
     assert_eq!(std::fs::read_dir(elsewhere).unwrap().count(), 0);
 }
 
-/// A store where somebody else makes the file `b` just before something is written or renamed to a path.
+/// A store where another program creates the file `b` just before a write or rename to a path.
 struct Faster {
     inner: InProcess,
     before: MemoryPath,

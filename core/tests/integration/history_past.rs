@@ -1,4 +1,4 @@
-//! What a memory held at a time, on every store.
+//! The content of a memory at an earlier time, on every store.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 #[cfg(unix)]
@@ -20,7 +20,7 @@ fn remembering(store: Arc<dyn Store>) -> Memory {
 
 on_every_store!(the_files_of_a_time_are_those_that_were_there);
 fn the_files_of_a_time_are_those_that_were_there(store: Arc<dyn Store>) {
-    // Nobody has changed these since the history is kept; the second one somebody changes later.
+    // These have not changed since the history began. The second one is changed later.
     let plain = Memory::with_store(Arc::clone(&store), MemoryOptions::default());
     plain.create("/memories/old.md", "old\n").unwrap();
     plain.create("/memories/later.md", "first\n").unwrap();

@@ -14,11 +14,11 @@ use crate::common::workers::{self, Job, Worker, numbers, text};
 use memdir::history::{HistoryQuery, Operation, Version};
 use memdir::{Durability, EncryptionKey, Memory, MemoryOptions};
 
-/// How many edits each of the processes makes, over all files.
+/// The number of edits of each process, over all files.
 const EDITS: usize = 250;
 const FILES: usize = 4;
 
-/// An address that begins so is that of an encrypted memory.
+/// Prefix of the address of an encrypted memory.
 const ENCRYPTED: &str = "encrypted:";
 
 fn open(address: &str) -> Memory {
@@ -34,7 +34,7 @@ fn open(address: &str) -> Memory {
 
 const WORKER: &str = here!("worker");
 
-/// Not a test of its own: the work of the processes that the tests below start.
+/// Not a real test: the work of the processes that the tests below start.
 #[test]
 fn worker() {
     let Some(job) = Job::of_this_process() else { return };
@@ -58,7 +58,7 @@ fn chains(memory: &Memory) -> BTreeMap<String, Vec<Version>> {
     chains
 }
 
-/// Reads every version, in order: each adds one line to the one before, and the last is the file.
+/// Reads every version, in order. Each adds one line to the one before, and the last one matches the file.
 fn replay(memory: &Memory, path: &str, versions: &[Version]) {
     let mut before = String::new();
     for (number, version) in versions.iter().enumerate() {
@@ -81,7 +81,7 @@ fn replay(memory: &Memory, path: &str, versions: &[Version]) {
 
 /// Eight processes edit four files.
 fn edit_files(address: &str, edits: usize) {
-    // At most as many as on the quickest store: some take minutes for that.
+    // At most as many as on the fastest store: some stores take minutes for that.
     let edits = times(edits).min(EDITS);
     let place = tempfile::tempdir().unwrap();
     let place = place.path().join(edits.to_string());
@@ -116,17 +116,18 @@ fn checked(memory: &Memory) {
     assert!(problems.is_empty(), "{problems:?}");
 }
 
-/// Two processes are killed again and again: the log's versions are its lines, and nothing that is no change.
+/// Kills two processes again and again. The versions of the log match its lines, and there is no version
+/// without a change.
 fn kill(address: &str, rounds: u64) {
     kill_on(address, rounds, true);
 }
 
-/// `moves_at_once`: a killed rename of a directory leaves nothing at both of its places.
+/// `moves_at_once`: a killed rename of a directory never leaves it at both paths.
 fn kill_on(address: &str, rounds: u64, moves_at_once: bool) {
     let memory = open(address);
     workers::kill_at_any_moment(WORKER, address, &memory, rounds, |names| {
-        // What a process sent to a server before it was killed may take effect at any moment, also between two reads. So the
-        // versions are compared with what the last of them holds, and that with the log before and after.
+        // A request that a process sent before it was killed may take effect at any moment, also between two reads. So the
+        // versions are compared with the content of the last one, and that with the log before and after.
         let before = text(&memory, "/memories/log");
         let chain = chains(&memory).remove("/memories/log").unwrap();
         let after = text(&memory, "/memories/log");
@@ -139,14 +140,14 @@ fn kill_on(address: &str, rounds: u64, moves_at_once: bool) {
             assert_eq!(made as u64, numbers(&log, me));
         }
     });
-    // Nothing that was sent for an earlier content takes effect after this.
+    // After this, no request that was made for an earlier content takes effect.
     memory.acting_as("end").insert("/memories/log", 0, "end 0").unwrap();
     replay(&memory, "/memories/log", &chains(&memory)["/memories/log"]);
     checked(&memory);
     if !moves_at_once {
         return;
     }
-    // Where the others are is what the history says.
+    // The history determines the paths of the others.
     for (path, versions) in chains(&memory) {
         let last = versions.last().unwrap();
         assert_eq!(

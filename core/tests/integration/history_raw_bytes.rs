@@ -1,5 +1,5 @@
-//! Redaction, in the bytes that are stored: after random histories in which secrets come and go, in contents and in names, nothing of a
-//! redacted one is in any file of a directory, and in no record of an encrypted directory.
+//! Redaction in the stored bytes: after random histories with secrets in contents and names, no file of a directory and no record of an
+//! encrypted directory contains a part of a redacted secret.
 #![cfg(all(any(unix, windows), feature = "encryption"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -16,15 +16,15 @@ use crate::common::store_helpers::key;
 
 #[derive(Debug, Clone)]
 enum Action {
-    /// A text, with a secret at this place of it or without one.
+    /// Writes a text, with a secret at this position or without one.
     Write(usize, Option<usize>),
     Insert(usize, Option<usize>),
-    /// The secret goes from the file.
+    /// Removes the secret from the file.
     TakeOut(usize),
     Rename(usize, usize),
     Delete(usize),
     Undo(usize),
-    /// A version with the secret is redacted, perhaps one of several.
+    /// Redacts a version with the secret, perhaps one of several.
     Redact(usize),
     Trim,
     Reopen,
@@ -94,7 +94,7 @@ fn follow(place: &Path, is_encrypted: bool, secret: &str, actions: &[Action]) {
     let paths = PATHS.map(|path| path.replace('*', secret));
     let versions = |memory: &Memory| memory.history(&HistoryQuery::default()).unwrap();
     for (number, action) in actions.iter().enumerate() {
-        // What is refused is no matter here.
+        // A refusal does not matter here.
         match action {
             Action::Write(at, with) => {
                 let _ = memory.write(&paths[*at], &text(secret, *with, number), None);
@@ -129,7 +129,7 @@ fn follow(place: &Path, is_encrypted: bool, secret: &str, actions: &[Action]) {
             Action::Reopen => memory = open(place, is_encrypted),
         }
     }
-    // It goes from the files, and from each version that has it.
+    // The secret is removed from the files, and from each version that has it.
     for path in files(&memory) {
         let now = memory.read(&path).unwrap();
         if now.contains(secret) {
@@ -141,7 +141,7 @@ fn follow(place: &Path, is_encrypted: bool, secret: &str, actions: &[Action]) {
             Ok(content) if String::from_utf8_lossy(&content).contains(secret) => {
                 memory.redact(version.id, "a secret").unwrap();
             }
-            // A deletion has what the file held, if the versions before it were trimmed.
+            // A deletion has the content of the file if the versions before it were trimmed.
             Err(HistoryError::NoContent(_)) => drop(memory.redact(version.id, "a secret")),
             Ok(_) | Err(HistoryError::Redacted(_)) => {}
             Err(error) => panic!("{version:?}: {error:?}"),
@@ -167,7 +167,7 @@ fn follow(place: &Path, is_encrypted: bool, secret: &str, actions: &[Action]) {
     drop(memory);
     assert_eq!(files_with_parts(place, secret.as_bytes(), &living), [""; 0]);
     if is_encrypted {
-        // What is hidden, too, as it is before it is encrypted.
+        // Hidden files as well, as they are before encryption.
         let store = open_store(place.to_str().unwrap(), &options(true)).unwrap();
         let mut paths = Vec::new();
         walk_files(&*store, &mut |entry| paths.push(entry.path)).unwrap();
@@ -176,7 +176,7 @@ fn follow(place: &Path, is_encrypted: bool, secret: &str, actions: &[Action]) {
             assert!(parts.is_empty(), "{path}: {parts:?}");
         }
     }
-    // The rest of the history is whole.
+    // The rest of the history is intact.
     let memory = open(place, is_encrypted);
     let mut problems = Vec::new();
     memory.store().inspect(&mut |problem| problems.push(problem.to_string())).unwrap();

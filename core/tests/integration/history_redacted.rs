@@ -1,11 +1,11 @@
-//! What a redaction removes: versions, a text in all versions that have it, and names.
+//! Removal by redaction: versions, a text in all versions that contain it, and names.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
 
 use std::sync::Arc;
 
-use memdir::history::{HistoryError, HistoryQuery, UndoOptions, Version};
+use memdir::history::{HistoryError, HistoryErrorKind, HistoryQuery, UndoOptions, Version};
 use memdir::store::InProcess;
 use memdir::{GrepQuery, Memory, MemoryOptions, MemoryPath, Store};
 
@@ -19,7 +19,7 @@ fn a_redaction_is_no_deletion(store: Arc<dyn Store>) {
     memory.delete("/memories/a").unwrap();
     let created = of(&memory, "/memories/a")[1].id;
     memory.redact(created, "a password").unwrap();
-    // The version itself, and the one that says that it was redacted.
+    // The version itself, and the one that records the redaction.
     let versions = of(&memory, "/memories/a");
     assert_eq!(told(&versions[..1]), ["redacted /memories/a"]);
     for id in [created, versions[0].id] {
@@ -82,7 +82,7 @@ fn what_says_that_a_content_was_redacted_cannot_be_restored(store: Arc<dyn Store
     let versions = all(memory);
     assert_eq!(versions[0].operation.as_str(), "redacted");
     let refused = memory.restore(versions[0].id, true).unwrap_err();
-    assert_eq!(refused.kind(), "redacted", "{refused}");
+    assert_eq!(refused.kind(), Some(HistoryErrorKind::Redacted), "{refused}");
     assert_eq!(memory.read("/memories/a").unwrap(), "two");
 }
 
@@ -101,13 +101,16 @@ fn a_text_is_redacted_in_all_versions_that_have_it(store: Arc<dyn Store>) {
     assert_eq!(dry.versions, [before[3].clone(), before[4].clone()]);
     assert_eq!(all(&memory), before, "nothing was changed");
 
-    // What a file has now is not removed.
+    // The current content of a file is not removed.
     let both = GrepQuery::text("HUNTER2").ignoring_case();
     let dry = memory.redact_text(&both, "a key", true).unwrap();
     assert_eq!(dry.versions.len(), 3);
     assert_eq!(dry.current, [MemoryPath::parse("/memories/mounted/b").unwrap()]);
     let error = memory.redact_text(&both, "a key", false).unwrap_err();
-    assert_eq!((error.kind(), error.paths()), ("is_current", dry.current.iter().collect()));
+    assert_eq!(
+        (error.kind(), error.paths()),
+        (Some(HistoryErrorKind::IsCurrent), dry.current.iter().collect())
+    );
     assert_eq!(all(&memory), before, "nothing was changed");
 
     let redacted = memory.redact_text(&text, "a key", false).unwrap();
@@ -129,7 +132,10 @@ fn a_text_is_redacted_in_all_versions_that_have_it(store: Arc<dyn Store>) {
     let all_of_it = GrepQuery::regex("^(first|top)$").unwrap();
     assert_eq!(memory.redact_text(&all_of_it, "", true).unwrap().current.len(), 1);
     let off = Memory::with_store(store, MemoryOptions::default());
-    assert_eq!(off.redact_text(&all_of_it, "", true).unwrap_err().kind(), "off");
+    assert_eq!(
+        off.redact_text(&all_of_it, "", true).unwrap_err().kind(),
+        Some(HistoryErrorKind::Off)
+    );
 }
 
 /// The paths of all versions, oldest first.
@@ -141,7 +147,7 @@ fn paths(memory: &Memory) -> Vec<String> {
     all(memory).iter().rev().map(paths).collect()
 }
 
-/// The name that stands for a redacted one, where `example` has it.
+/// The replacement of a redacted name, taken from `example`.
 fn new_name(example: &str) -> String {
     let at = example.find("redacted-").unwrap_or_else(|| panic!("{example}"));
     let name = example[at..at + "redacted-".len() + 8].to_owned();
@@ -183,7 +189,7 @@ fn a_text_is_redacted_in_names_that_nothing_has_any_more(store: Arc<dyn Store>) 
         format!("deleted {in_part}"),
     ];
     assert_eq!(told[..6], expected);
-    // The redaction names the versions; each says why.
+    // The redaction lists the versions; each has the reason.
     let after = all(&memory);
     let says: Vec<&Version> =
         after.iter().filter(|version| version.operation.as_str() == "redacted").collect();
@@ -196,7 +202,7 @@ fn a_text_is_redacted_in_names_that_nothing_has_any_more(store: Arc<dyn Store>) 
         );
     }
     assert!(after.iter().any(|version| version.change == change));
-    // The versions are what they were, and it is one file from its creation on.
+    // The versions are unchanged, and it is one file from its creation on.
     for (now, then) in after[5..].iter().zip(&before) {
         assert_eq!((now.id, &now.sha256, now.time), (then.id, &then.sha256, then.time));
     }
@@ -217,7 +223,7 @@ fn a_text_is_redacted_in_names_that_nothing_has_any_more(store: Arc<dyn Store>) 
     // Nothing is left of it.
     let again = memory.redact_text(&query, "a client", false).unwrap();
     assert_eq!((again.change, again.names.len(), again.kept_names.len()), (None, 0, 1));
-    // What was done with such a file is undone, under the name that it has now.
+    // A change of such a file can be undone, under its new name.
     let deleted = before.iter().find(|version| version.operation.as_str() == "deleted").unwrap();
     memory.undo(deleted.change, UndoOptions::default()).unwrap();
     assert_eq!(memory.read(&in_part).unwrap(), "gone\n");
@@ -229,7 +235,7 @@ fn a_text_is_redacted_in_names_that_nothing_has_any_more(store: Arc<dyn Store>) 
     memory.history_snapshot().unwrap().write_fast_import(&mut stream).unwrap();
     assert!(!String::from_utf8(stream).unwrap().contains("Acme"));
 
-    // A text over several names takes all of them, but those that are there now.
+    // A text across several names redacts all of them, except those that exist now.
     memory.create("/memories/client/x/y/z.md", "four\n").unwrap();
     memory.delete("/memories/client/x").unwrap();
     let whole = memory.redact_text(&GrepQuery::text("client/x/y"), "", false).unwrap();
@@ -239,7 +245,7 @@ fn a_text_is_redacted_in_names_that_nothing_has_any_more(store: Arc<dyn Store>) 
     let names: Vec<&str> = told.last().unwrap().split('/').collect();
     assert_eq!(names[1..3], ["memories", "client"]);
     assert!(names[3..].iter().all(|name| new_name(name) == *name) && names.len() == 6, "{names:?}");
-    // What all paths begin with is in no name.
+    // The common prefix of all paths is not part of a name.
     let nothing = memory.redact_text(&GrepQuery::text("memories"), "", false).unwrap();
     assert_eq!((nothing.names.len(), nothing.kept_names.len()), (0, 0));
 }
@@ -248,7 +254,7 @@ fn a_text_is_redacted_in_names_that_nothing_has_any_more(store: Arc<dyn Store>) 
 fn a_redacted_name_that_makes_a_path_too_long_takes_the_whole_path() {
     let memory = remembering(Arc::new(InProcess::new()));
     let deep = std::iter::repeat_n("d".repeat(255), 15).collect::<Vec<_>>().join("/");
-    // It has 4096 bytes, and the new name would need more.
+    // It has 4096 bytes, and the new name would be longer.
     let names = 4096 - "/memories//".len() - deep.len();
     let path = &format!("/memories/{deep}/{}/Q", "x".repeat(names - 2));
     assert_eq!(path.len(), 4096);

@@ -1,4 +1,4 @@
-//! What is redacted or erased is not in the bytes of the files either: not in free space, and not in a log.
+//! A redacted or erased text is not in the bytes of the files either: not in free space, and not in a log.
 #![cfg(all(any(unix, windows), feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -10,16 +10,16 @@ use memdir::history::{HistoryQuery, Operation};
 use memdir::{Durability, GrepQuery, Memory, MemoryOptions};
 use proptest::prelude::*;
 
-/// Each run of eight bytes of it is looked for. None of them comes by chance.
+/// The test searches for each run of eight of its bytes. None of them occurs by chance.
 const SECRET: &str = "correct-horse-battery-staple-9-xK2vQ7pLw4ZtR8nYb";
 
 const FILES: usize = 5;
 
 #[derive(Debug, Clone)]
 enum Action {
-    /// A content of this many bytes, which has the secret at this place if there is one.
+    /// Writes a content of this many bytes, with the secret at this position, if any.
     Write(usize, usize, Option<usize>),
-    /// The secret is taken out of a file, and something else put in its place.
+    /// Replaces the secret in a file with another text.
     TakeOut(usize, usize),
     Append(usize, usize),
     Rename(usize, usize),
@@ -29,7 +29,7 @@ enum Action {
 }
 
 fn actions() -> impl Strategy<Value = Vec<Action>> {
-    // About the size of a page, and up to more than a chunk of a content.
+    // About the size of a page, and up to more than a chunk of content.
     let size = prop_oneof![4 => 0..200_usize, 4 => 200..5_000_usize, 1 => 60_000..140_000_usize];
     let action = prop_oneof![
         6 => (0..FILES, size.clone(), proptest::option::of(any::<usize>()))
@@ -56,7 +56,7 @@ fn path(file: usize) -> String {
 }
 
 fn act(memory: &Memory, action: &Action) {
-    // A file may not be there, or not have what is to be replaced: then nothing is done.
+    // A file may be missing, or not contain the old text: then nothing is done.
     let _ = match action {
         Action::Write(file, size, place) => {
             let mut text = filling(*size);
@@ -75,7 +75,7 @@ fn act(memory: &Memory, action: &Action) {
     };
 }
 
-/// Where in the files below a directory a run of eight bytes of the text stands.
+/// The positions of runs of eight bytes of the text in the files below a directory.
 fn remains(directory: &Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).unwrap() {
@@ -110,7 +110,7 @@ fn nothing_remains(address: &str, place: &Path, actions: &[Action]) {
     for file in 0..FILES {
         while memory.str_replace(&path(file), SECRET, "[gone]").is_ok() {}
     }
-    // Newest first, so what leads to an older one is computed from a newer one that is marked already.
+    // Newest first, so an older version is computed from a newer one that is marked already.
     for version in memory.history(&HistoryQuery::default()).unwrap() {
         let has_content = version.operation != Operation::Redacted && version.redacted.is_none();
         let content = memory.read_version(version.id);
@@ -119,7 +119,7 @@ fn nothing_remains(address: &str, place: &Path, actions: &[Action]) {
             memory.redact(version.id, "a password").unwrap();
         }
     }
-    // It goes from the names as well, if no file has them any more.
+    // It is removed from the names as well, if no file has them now.
     for file in 3..FILES {
         let _ = memory.rename(&path(file), &format!("/memories/plain/{file}.md"));
     }

@@ -1,5 +1,5 @@
 //! A history across processes that end, or are killed, between any two commands: each change has its versions, once, in the
-//! order in which they were made, and what is current is what the files hold.
+//! order of the changes, and the current versions match the files.
 #![cfg(any(unix, windows))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -22,11 +22,11 @@ enum Action {
     Insert(usize),
     Rename(usize, usize),
     Delete(usize),
-    /// The process ends, and another one goes on.
+    /// The process ends, and another one continues.
     End,
-    /// The process is killed, and another one goes on.
+    /// The process is killed, and another one continues.
     Kill,
-    /// The process is killed in the middle of its next command: before the change is made, or after that.
+    /// The process is killed in the middle of its next command: before or after the change.
     KillIn(Moment),
 }
 
@@ -57,11 +57,11 @@ fn path(index: usize) -> String {
     format!("/memories/{}", PATHS[index])
 }
 
-/// What a history must tell, by whole copies.
+/// The expected history, as whole copies.
 #[derive(Default)]
 struct Model {
     files: BTreeMap<String, String>,
-    /// Each version: what was done, to which path, from which, and what the file held then.
+    /// Each version: the operation, the path, the old path, and the content of the file.
     versions: Vec<(String, String, Option<String>, Option<String>)>,
 }
 
@@ -80,7 +80,7 @@ impl Model {
 }
 
 fn act(memory: &Memory, store: &Killed, model: &mut Model, action: &Action, number: usize) {
-    // A process that is killed hears no answer.
+    // A killed process receives no answer.
     let is_made = |answer: Result<String, Error>| {
         answer.is_ok() || *store.killed.lock().unwrap() == Some(Moment::After)
     };
@@ -126,7 +126,7 @@ fn check(memory: &Memory, model: &Model) {
     let versions = memory.history(&HistoryQuery::default()).unwrap();
     let told = |version: &Version| {
         let content = memory.read_version(version.id).ok();
-        // Of a deletion it is what the file held before.
+        // For a deletion it is the content before it.
         let content = content.filter(|_| version.operation.as_str() != "deleted");
         (
             version.operation.to_string(),
@@ -155,7 +155,7 @@ fn options() -> MemoryOptions {
     options
 }
 
-/// A store in whose next change the process is killed.
+/// A store during whose next change the process is killed.
 struct Killed {
     inner: Arc<dyn Store>,
     at: Mutex<Option<Moment>>,
@@ -181,7 +181,7 @@ impl Layer for Killed {
             Mutation::Update { path, edit } => {
                 let mut moment = None;
                 let mut edit = |old: &[u8]| {
-                    // The history only looks at first.
+                    // The first call of the history only reads.
                     let splice = edit(old)?;
                     moment = take();
                     Some(splice).filter(|_| moment != Some(Moment::Before))
@@ -201,7 +201,7 @@ impl Layer for Killed {
     }
 }
 
-/// Follows the actions on the store that `open` opens, each time as another process.
+/// Runs the actions on the store that `open` opens, each time as another process.
 fn follow(open: &dyn Fn() -> Arc<dyn Store>, actions: &[Action]) {
     let begin = || {
         let (at, killed) = (Mutex::default(), Mutex::default());
@@ -212,7 +212,7 @@ fn follow(open: &dyn Fn() -> Arc<dyn Store>, actions: &[Action]) {
     for (number, action) in actions.iter().enumerate() {
         match action {
             Action::End => (memory, store) = begin(),
-            // Nothing of it comes to its end.
+            // Nothing of it completes.
             Action::Kill => {
                 std::mem::forget(memory);
                 (memory, store) = begin();

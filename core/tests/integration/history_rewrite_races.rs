@@ -1,5 +1,5 @@
-//! Two processes that change records of one history at the same time, a redaction beside another one or beside a trim: neither brings
-//! back what the other removed, and what stays can be read.
+//! Two processes that change records of one history at the same time, a redaction beside another redaction or a trim: neither
+//! restores anything that the other removed, and the remaining versions can be read.
 #![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
@@ -10,7 +10,7 @@ use memdir::history::HistoryQuery;
 use memdir::store::Location;
 use memdir::{GrepQuery, Memory, MemoryOptions, Store};
 
-/// A process that keeps `kept` versions of a file that is gone, if it trims.
+/// A process whose trim keeps `kept` versions of a deleted file.
 fn process(store: &Arc<dyn Store>, kept: Option<usize>) -> Memory {
     let mut options = MemoryOptions::default();
     options.history = true;
@@ -18,7 +18,8 @@ fn process(store: &Arc<dyn Store>, kept: Option<usize>) -> Memory {
     Memory::with_store(Arc::clone(store), options)
 }
 
-/// Writes a secret in a file, and deletes it. Its directory is moved there and back, as such a version has no content of its own.
+/// Writes a secret into a file, and deletes the file. Its directory is moved there and back, because such a version has no
+/// content of its own.
 fn leave_a_secret(memory: &Memory, round: usize, secret: &str) {
     let path = format!("/memories/d{round}/a.md");
     memory.create(&path, "before\n").unwrap();
@@ -31,7 +32,7 @@ fn leave_a_secret(memory: &Memory, round: usize, secret: &str) {
 
 fn race(store: &Arc<dyn Store>, beside: impl Fn(&Memory, usize) + Sync) {
     const ROUNDS: usize = 6;
-    // On a server every round takes long, as the history of all rounds is read in it.
+    // On a server every round takes long, because it reads the history of all rounds.
     let is_local = store.info().locations.iter().all(Location::is_local);
     let few = if is_local { ROUNDS } else { ROUNDS / 2 };
     for round in 0..effort::times_or_few(ROUNDS, few) {
@@ -72,7 +73,7 @@ fn two_redactions_at_once_bring_nothing_back(store: Arc<dyn Store>) {
         // The version after the secret, whose splice leads to it.
         let versions = memory.history(&query).unwrap();
         let after = versions.iter().find(|version| version.operation.as_str() == "modified");
-        // The other one may have been first, and then it is not the newest.
+        // The other process may have been first. Then this one is not the newest.
         if let Some(after) = after.filter(|version| version.redacted.is_none()) {
             memory.redact(after.id, "this too").unwrap();
         }

@@ -1,4 +1,5 @@
-//! A directory that is deleted or moved while another process writes into it: what became of those files is in the history.
+//! A directory that is deleted or moved while another process writes into it: the history records the outcome for those
+//! files.
 #![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
@@ -19,7 +20,7 @@ fn process(store: Arc<dyn Store>, actor: &str) -> Memory {
     Memory::with_store(store, options)
 }
 
-/// What is done once before a directory is deleted or moved, when that has been recorded already.
+/// Runs once before a directory is deleted or moved, after the record of that was written.
 type Between = Box<dyn FnOnce() + Send>;
 
 struct Interrupted {
@@ -50,7 +51,7 @@ fn versions(memory: &Memory, path: Option<&str>) -> Vec<Version> {
     memory.history(&query).unwrap()
 }
 
-/// The files, and those that the history believes to be there, are the same, each with its content.
+/// Checks that the files and the history's current files are the same, with the same contents.
 fn agrees(memory: &Memory) {
     let mut files = BTreeSet::new();
     let mut listed = |entry: Entry| {
@@ -70,7 +71,7 @@ fn agrees(memory: &Memory) {
     }
 }
 
-/// `change` changes the directory `/memories/d`, and `meanwhile` happens just before the store does so.
+/// `change` changes the directory `/memories/d`, and `meanwhile` runs just before the store executes it.
 fn interrupted(
     store: &Arc<dyn Store>,
     meanwhile: impl Fn(&Memory) + Send + Sync + 'static,
@@ -95,7 +96,7 @@ fn add(memory: &Memory) {
     memory.create("/memories/d/deep/er.md", "deeper\n").unwrap();
 }
 
-/// What can be said for certain, and undone as one change.
+/// The outcome is certain, and can be undone as one change.
 fn on_stores_that_tell(check: fn(Arc<dyn Store>)) {
     use crate::common::stores;
     stores::sqlite(check);
@@ -229,7 +230,7 @@ impl Layer for LeavesRecord {
                 let done = self.inner.mutate(context, mutation);
                 if self.loses_answer { Err(lost()) } else { done }
             }
-            // What is read before the record is appended is an update, too.
+            // The read before the append of the record is an update, too.
             Mutation::Update { .. } if has_appended => Err(lost().unchanged()),
             Mutation::Delete { .. } if has_appended => Err(lost()),
             _ => self.inner.mutate(context, mutation),
@@ -271,7 +272,7 @@ fn an_edit_goes_with_the_directory_of_its_file() {
         let gone = &versions(&memory, Some("/memories/d/old.md"))[0];
         assert_eq!(gone.operation.as_str(), "deleted");
         memory.undo(gone.change, UndoOptions::default()).unwrap();
-        // A database has the edit before the deletion, whose record was made of the content before.
+        // A database has the edit before the deletion, whose record was made from the content before it.
         if memory.store().notes().is_none() {
             assert_eq!(memory.read("/memories/d/old.md").unwrap(), "edited\nold\n");
         }

@@ -1,4 +1,4 @@
-//! What a trim leaves of a change of several files: of each file the newest versions, without a gap.
+//! A trim of changes of several files: each file keeps its newest versions, without a gap.
 #![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
@@ -22,7 +22,8 @@ fn operations(versions: &[Version], path: &str) -> Vec<String> {
 }
 
 on_every_store!(a_file_whose_later_versions_went_is_not_where_it_was_before);
-/// A move of two files, of which one was changed often since. Of that one the move goes as well, though the other one needs it.
+/// A move of two files, one of which has changed often since. The trim removes the move for that file, although the other one
+/// needs it.
 fn a_file_whose_later_versions_went_is_not_where_it_was_before(store: Arc<dyn Store>) {
     let one = memory(&store, None);
     one.create("/memories/d/often.md", "the first\n").unwrap();
@@ -46,7 +47,7 @@ fn a_file_whose_later_versions_went_is_not_where_it_was_before(store: Arc<dyn St
     }
 }
 
-/// Fails after so many changes, which were made: the answer was lost.
+/// Fails after N changes that were made: the answer is lost.
 struct Failing(Arc<dyn Store>, AtomicUsize);
 
 impl Layer for Failing {
@@ -63,7 +64,7 @@ impl Layer for Failing {
     }
 }
 
-/// Two files that are moved and moved back together, of which one is changed and deleted then.
+/// Two files that are moved and moved back together. One of them is then changed and deleted.
 fn moved_and_moved_back() -> Arc<dyn Store> {
     let store: Arc<dyn Store> = Arc::new(InProcess::new());
     let one = memory(&store, None);

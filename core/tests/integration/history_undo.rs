@@ -1,4 +1,4 @@
-//! What `undo` does where later changes depend on what it would take back, on every store.
+//! `undo` where later changes depend on the undone ones, on every store.
 #![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -45,7 +45,7 @@ fn last(memory: &Memory) -> Version {
 }
 
 fn now() -> SystemTime {
-    // So no change is at the same microsecond.
+    // So no two changes have the same microsecond.
     std::thread::sleep(std::time::Duration::from_millis(1));
     SystemTime::now()
 }
@@ -79,7 +79,7 @@ fn a_conflict_names_the_newest_later_change(store: Arc<dyn Store>) {
     assert_eq!(error.to_string(), sentence);
     assert_eq!(memory.read(A).unwrap(), "four\n");
 
-    // What another program did is known when it was noticed.
+    // A change by another program is known after it was noticed.
     ben.str_replace(B, "one", "two").unwrap();
     let change = last(&memory).change;
     plain(&store).str_replace(B, "two", "theirs").unwrap();
@@ -89,7 +89,7 @@ fn a_conflict_names_the_newest_later_change(store: Arc<dyn Store>) {
     ann.rename(B, "/memories/c.md").unwrap();
     let error = memory.undo(change, UndoOptions::default()).unwrap_err();
     assert_eq!(told(error.conflicts()), [("/memories/c.md", Some(last(&memory).change))]);
-    // Restoring over it says the same.
+    // A restore over it reports the same.
     let first = memory.history(&HistoryQuery::default()).unwrap();
     let first = first.iter().rfind(|version| version.path.as_str() == A).unwrap();
     let error = memory.restore(first.id, false).unwrap_err();
@@ -137,7 +137,7 @@ fn a_file_that_is_left_out_may_be_in_the_way_of_another(store: Arc<dyn Store>) {
     memory.create("/memories/c.md", "c\n").unwrap();
     let begun = now();
     let ann = memory.acting_as("Ann");
-    // `a` moves away, and `c` takes its place.
+    // `a` moves away, and `c` moves to its path.
     ann.rename(A, B).unwrap();
     ann.rename("/memories/c.md", A).unwrap();
     memory.acting_as("Ben").str_replace(A, "c", "d").unwrap();
@@ -172,11 +172,11 @@ fn later_changes_of_other_lines_are_kept_on_request(store: Arc<dyn Store>) {
     assert!(memory.read(B).unwrap().contains("two"));
     let done = memory.undo(change, merging()).unwrap();
     assert_eq!((merged(&done), memory.read(B).unwrap()), (expected.to_vec(), text.to_owned()));
-    // It is a change of its own.
+    // The undo is a separate change.
     memory.undo(done.change.unwrap(), UndoOptions::default()).unwrap();
     assert!(memory.read(B).unwrap().contains("two"));
 
-    // Several changes of an actor, among those of another one.
+    // Several changes of an actor, interleaved with those of another one.
     ann.str_replace(B, "5\n", "five\n").unwrap();
     ben.str_replace(B, "8\n", "eight\n").unwrap();
     ann.str_replace(B, "ten\n", "TEN\n").unwrap();
@@ -194,7 +194,7 @@ fn what_cannot_be_merged_stays_a_conflict(store: Arc<dyn Store>) {
         let later = last(&memory).change;
         let error = memory.undo(change, merging()).unwrap_err();
         assert_eq!(told(error.conflicts()), [(path, Some(later))], "{error}");
-        // Together with the other option it is left out.
+        // With both options it is left out.
         let both = how(|how| (how.merge, how.skip_conflicts) = (true, true));
         let done = memory.undo(change, both).unwrap();
         assert_eq!(told(&done.skipped), [(path, Some(later))]);
@@ -208,7 +208,7 @@ fn what_cannot_be_merged_stays_a_conflict(store: Arc<dyn Store>) {
         ben.str_replace(A, old, new).unwrap();
         refused(change, A);
     }
-    // A file that the change made, which has later changes.
+    // A file that the change created, with later changes.
     ann.create(B, "1\n2\n").unwrap();
     let change = last(&memory).change;
     ben.insert(B, 2, "3\n").unwrap();
@@ -223,7 +223,7 @@ fn what_cannot_be_merged_stays_a_conflict(store: Arc<dyn Store>) {
     let change = last(&memory).change;
     ben.rename("/memories/c", "/memories/e").unwrap();
     refused(change, "/memories/e");
-    // A new path alone goes back.
+    // A rename alone is undone.
     ben.str_replace("/memories/e", "1", "one").unwrap();
     ann.rename("/memories/e", "/memories/f").unwrap();
     let change = last(&memory).change;
@@ -244,15 +244,15 @@ fn what_cannot_be_merged_stays_a_conflict(store: Arc<dyn Store>) {
 proptest! {
     #![proptest_config(effort::cases(100))]
 
-    /// Each actor changes lines of its own, which are never neighbours. So undoing one actor with a merge leaves exactly what the
-    /// others did.
+    /// Each actor changes different lines, which are never neighbours. So a merge that undoes one actor leaves exactly the
+    /// changes of the others.
     #[test]
     fn a_merge_undoes_one_actor_and_no_other(
         edits in prop::collection::vec((0..3_usize, 0..6_usize, "[a-z]{0,3}(\n[a-z]{1,3})?"), 1..20),
         undone in 0..3_usize,
     ) {
         let line = |at: usize| format!("line {at}");
-        // Lines of the actors 0, 1 and 2 in turns, with one of no actor between.
+        // Lines of the actors 0, 1 and 2 in turn, with a line of no actor between them.
         let mut lines: Vec<String> = (0..36).map(line).collect();
         let mut others = lines.clone();
         let text = |lines: &[String]| lines.join("\n") + "\n";

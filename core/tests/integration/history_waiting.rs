@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use memdir::store::{Context, Entry, InProcess, Layer, Mutation};
+use memdir::store::{Context, Entry, InProcess, Layer, Mutation, StoreInfo};
 use memdir::{Cancellation, Error, Memory, MemoryPath, Store, StoreError};
 
 use crate::history::{of, remembering};
@@ -14,13 +14,15 @@ use crate::history::{of, remembering};
 /// A store in which the thread `loader` waits when it lists the journal, and the thread `writer` at one step of a deletion.
 struct Held {
     inner: InProcess,
-    /// Where the writer waits.
+    /// The value of [`StoreInfo::edits_apart`]: whether edits run without a lock of the store.
+    edits_apart: bool,
+    /// The step at which the writer waits.
     step: &'static str,
     loader: Gate,
     writer: Gate,
 }
 
-/// A place where a thread says that it is there, and waits until it may go on. Once the test has let go of its end, it is open.
+/// A point where a thread reports its arrival and waits until it may continue. It is open once the test has dropped its end.
 struct Gate(Mutex<(Sender<()>, Receiver<()>)>);
 
 /// The test's end of a gate.
@@ -52,8 +54,14 @@ impl Layer for Held {
         &self.inner
     }
 
+    fn info(&self) -> StoreInfo {
+        StoreInfo { edits_apart: self.edits_apart, ..self.inner.info() }
+    }
+
     fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
         let is_deletion = match &mutation {
+            Mutation::Clear => true,
+            Mutation::Delete { path } if path.as_str() == "/memories/d" => true,
             Mutation::Delete { path } | Mutation::DeleteIf { path, .. } => {
                 path.as_str() == "/memories/a"
             }
@@ -81,22 +89,32 @@ impl Layer for Held {
     }
 }
 
-/// What a deletion comes to that is at `step` when another call begins to load the history, and `then` happens. That call goes on
-/// when the deletion has ended.
+/// The result of a deletion of a file that is at `step` when another call begins to load the history, and `then` runs.
 fn deleted_behind_a_loader(
     step: &'static str,
     then: impl FnOnce(&Cancellation),
 ) -> (Memory, Result<String, Error>) {
+    behind_a_loader(step, false, |memory| memory.delete("/memories/a"), then)
+}
+
+/// The result of a change that is at `step` when another call begins to load the history, and `then` runs. The other call
+/// continues after the change has ended.
+fn behind_a_loader<T: Send>(
+    step: &'static str,
+    edits_apart: bool,
+    change: impl FnOnce(&Memory) -> Result<T, Error> + Send,
+    then: impl FnOnce(&Cancellation),
+) -> (Memory, Result<T, Error>) {
     let ((loader, loading), (writer, writing)) = (gate(), gate());
-    let store = Arc::new(Held { inner: InProcess::new(), step, loader, writer });
+    let store = Arc::new(Held { inner: InProcess::new(), edits_apart, step, loader, writer });
     let memory = remembering(store);
     memory.create("/memories/a", "one").unwrap();
+    memory.create("/memories/d/b", "two").unwrap();
     let cancellation = Cancellation::new();
     let cancelled = memory.cancelled_by(&cancellation);
     let ended = thread::scope(|scope| {
         let named = |name: &str| thread::Builder::new().name(name.to_owned());
-        let writer =
-            named("writer").spawn_scoped(scope, || cancelled.delete("/memories/a")).unwrap();
+        let writer = named("writer").spawn_scoped(scope, || change(&cancelled)).unwrap();
         writing.there.recv().unwrap();
         let loader = named("loader").spawn_scoped(scope, || of(&memory, "/memories/a")).unwrap();
         loading.there.recv().unwrap();
@@ -125,7 +143,29 @@ fn a_change_that_is_made_does_not_wait_for_a_call_that_loads_the_history() {
     let versions = of(&memory, "/memories/a");
     assert_eq!(versions.len(), 2, "{versions:?}");
     assert!(!memory.exists("/memories/a").unwrap());
-    // What was noted late is known when the next change is recorded.
+    // A late confirmation is known when the next change is recorded.
     memory.create("/memories/a", "two").unwrap();
     assert_eq!(of(&memory, "/memories/a").len(), 3);
+}
+
+#[test]
+fn a_cancelled_deletion_of_a_directory_does_not_wait_for_a_call_that_loads_the_history() {
+    let delete = |memory: &Memory| memory.delete("/memories/d");
+    let (memory, ended) = behind_a_loader("deleted", true, delete, Cancellation::cancel);
+    ended.unwrap();
+    assert!(!memory.exists("/memories/d").unwrap());
+    assert_eq!(of(&memory, "/memories/d/b").len(), 2);
+}
+
+#[test]
+fn an_erasure_does_not_wait_for_a_call_that_loads_the_history() {
+    for then in [|_: &Cancellation| {}, Cancellation::cancel] {
+        let (memory, ended) = behind_a_loader("deleted", false, |memory| memory.erase(false), then);
+        assert_eq!(ended.unwrap().files, 2);
+        // The other call has loaded records that are gone.
+        assert_eq!(of(&memory, "/memories/a").len(), 0);
+        memory.create("/memories/a", "one").unwrap();
+        let [version] = &of(&memory, "/memories/a")[..] else { panic!("one version") };
+        assert_eq!(memory.read_version(version.id).unwrap(), b"one");
+    }
 }

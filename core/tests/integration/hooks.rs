@@ -1,4 +1,4 @@
-//! Hooks: what they may do, what they are told, and that nothing of theirs can get stuck.
+//! Hooks: their decisions, the data that they get, and no deadlocks.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,13 +10,13 @@ use crate::common::failing::Failing;
 use memdir::policy::sensitive::SensitiveText;
 use memdir::store::InProcess;
 use memdir::{
-    Cancellation, Command, Error, Event, HookCall, HookDecision, HookError, Memory, MemoryHooks,
-    MemoryOptions, MemoryPath, Store, StoreError,
+    Cancellation, Command, Error, ErrorKind, Event, HookCall, HookDecision, HookError, Memory,
+    MemoryHooks, MemoryOptions, MemoryPath, Outcome, Store, StoreError,
 };
 
 type Before = dyn Fn(&Command<'_>) -> Result<HookDecision, HookError> + Send + Sync;
 
-/// A hook that is a closure, and what it was told.
+/// A hook made from a closure, and the calls that it received.
 struct Told {
     before: Box<Before>,
     events: Mutex<Vec<Event>>,
@@ -263,7 +263,7 @@ fn a_hook_may_use_its_own_memory_and_another_whose_hooks_use_this_one() {
     let _ = (one.own.set(first.clone()), one.other.set(second.clone()));
     let _ = (two.own.set(second.clone()), two.other.set(first.clone()));
     first.view("/memories", None).unwrap();
-    // Before and after the one view; and the other memory's own hooks around what those asked of it.
+    // Before and after the one view; and the other memory's own hooks around the nested calls.
     assert_eq!(one.calls.load(Ordering::SeqCst), 2);
     assert!(two.calls.load(Ordering::SeqCst) > 2);
     let calls = one.calls.load(Ordering::SeqCst);
@@ -325,4 +325,19 @@ fn a_command_of_a_hook_is_not_cancelled_with_the_call() {
     let done = memory.cancelled_by(&cancellation).create("/memories/a", "x");
     assert!(matches!(done, Err(Error::Store(StoreError::Cancelled))), "{done:?}");
     assert!(memory.exists("/memories/log").unwrap() && !memory.exists("/memories/a").unwrap());
+}
+
+#[test]
+fn before_is_not_asked_about_a_call_that_is_cancelled_and_after_is_told_of_it() {
+    let hooks = Told::new(|_| panic!("asked"));
+    let cancellation = Cancellation::new();
+    let memory = memory(MemoryOptions::default(), &hooks).cancelled_by(&cancellation);
+    cancellation.cancel();
+    let done = memory.create("/memories/a", "x");
+    assert!(matches!(done, Err(Error::Store(StoreError::Cancelled))), "{done:?}");
+    assert_eq!(hooks.last().outcome, Outcome::Cancelled);
+    // A command that is refused in any case is not cancelled.
+    assert_eq!(memory.create("/elsewhere", "x").unwrap_err().kind(), ErrorKind::Invalid);
+    assert_eq!(hooks.last().outcome, Outcome::Refused);
+    assert_eq!(hooks.count(), 2);
 }

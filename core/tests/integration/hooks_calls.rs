@@ -1,4 +1,4 @@
-//! What a hook knows of its call: who acts, and the text as it will be stored. And what it is not asked about.
+//! The data of a hook's call: the actor, and the text as it will be stored. Also the calls that hooks do not see.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::collections::HashSet;
@@ -58,7 +58,7 @@ fn a_hook_is_told_who_acts_in_which_session_and_for_which_block() {
         let event = hooks.last();
         assert_eq!((event.actor, event.session, event.tool_use_id), (acting, session, block));
     }
-    // Also of a call that no hook is asked about.
+    // Also for a call that no hook sees.
     let refused = block.replace("/memories", "/etc");
     assert!(two.execute(&refused).is_error);
     assert_eq!(hooks.last().tool_use_id.as_deref(), Some("toolu_1"));
@@ -87,7 +87,7 @@ fn a_hook_sees_the_text_as_it_will_be_stored() {
         let text = command.text().map(|(_, text)| text.to_owned()).unwrap_or_default();
         by.lock().unwrap().clone_from(&text);
         Ok(if text.ends_with("shown\n") {
-            // What a hook returns that returns the whole command.
+            // The result of a hook that returns the whole command.
             HookDecision::Replace(text)
         } else if text.ends_with("other\n") {
             HookDecision::Replace(text.replace("other", "another"))
@@ -177,7 +177,7 @@ fn a_call_without_hooks_has_no_hook_call() {
     assert!(refused.command().is_none() && memory.hook_call(&refused).is_none());
 }
 
-/// Both can be sent to another thread, and be used by several.
+/// Both can be sent to another thread, and be shared by several.
 fn is_shared<T: Send + Sync + 'static>(value: T) -> T {
     value
 }
@@ -199,7 +199,7 @@ fn a_diff_is_computed_once_whoever_asks() {
     });
     assert!(diffs.iter().all(|diff| diff.contains("+one") && *diff == diffs[0]));
     memory.create("/memories/a", "two\n").unwrap();
-    // It is still the diff that the decision is about.
+    // It is still the diff of the decision.
     assert_eq!(memory.hook_call(&call).unwrap().diff().unwrap(), diffs[0]);
     let (reply, _) = memory.finish(call, Ok(HookDecision::Allow));
     assert_eq!(reply.kind, Some(ErrorKind::Changed));

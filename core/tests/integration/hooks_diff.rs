@@ -1,4 +1,4 @@
-//! The diff that a hook is shown: it is what the command then does, and leaves no trace.
+//! The diff for a hook: it matches the command's effect, and leaves no trace.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
 
@@ -19,7 +19,7 @@ use memdir::text::unified_diff;
 use memdir::{Error, ErrorKind, HookDecision, Memory, MemoryOptions, OnExisting, Outcome, Store};
 use serde_json::{Value, json};
 
-/// The diff of one command, and what the command then did.
+/// The diff of one command, and the reply of the command.
 fn shown(memory: &Memory, input: &Value) -> (Result<String, Error>, memdir::Reply) {
     let diff = Arc::new(Mutex::new(None));
     let keep = Arc::clone(&diff);
@@ -32,7 +32,7 @@ fn shown(memory: &Memory, input: &Value) -> (Result<String, Error>, memdir::Repl
     });
     let reply = hooks.of(memory).execute_value(input);
     let diff = diff.lock().unwrap().take();
-    // A hook that is not asked, as the command is refused whatever it says.
+    // The hook is not called, because the command is refused in any case.
     let refused = || Err(Error::Refused(reply.refused().unwrap()));
     (diff.unwrap_or_else(refused), reply)
 }
@@ -118,7 +118,7 @@ fn a_diff_of_each_command_has_its_form() {
 #[test]
 fn what_is_no_text_or_too_large_has_a_line_with_its_size() {
     let store: Arc<dyn Store> = Arc::new(InProcess::new());
-    // The smallest file that no command edits is one byte larger than the largest that one may.
+    // The smallest file that is too large to edit is one byte larger than the limit.
     let edited = 16 * 1024 * 1024 + 1024;
     put(&*store, "/memories/edited", vec![b'x'; edited]);
     for name in ["large", "other"] {
@@ -349,7 +349,7 @@ fn a_diff_has_the_text_as_it_will_be_stored() {
     assert_eq!(diff.unwrap(), unified_diff(name, old.as_bytes(), name, new.as_bytes()));
 }
 
-/// A stream of numbers that look random.
+/// A stream of pseudorandom numbers.
 struct Numbers(u64);
 
 impl Numbers {
@@ -405,7 +405,7 @@ impl Numbers {
     }
 }
 
-/// The diff that leads from one tree to the other.
+/// The diff from one tree to the other.
 fn difference(input: &Value, before: &Tree, after: &Tree) -> String {
     let path = |field: &str| input[field].as_str().unwrap().to_owned();
     let content = |tree: &Tree, path: &str| tree.get(path).cloned().flatten();
@@ -418,7 +418,8 @@ fn difference(input: &Value, before: &Tree, after: &Tree) -> String {
     }
     if input["command"] == "delete" && before[&path].is_none() {
         let gone = before.iter().filter(|(at, _)| !after.contains_key(*at));
-        // A directory stands before what is in it, which the bytes of the paths alone do not say.
+        // A directory comes before its content, which the order of the path bytes alone does not
+        // ensure.
         let mut gone: Vec<_> =
             gone.map(|(at, content)| (at.replace('/', "\0"), at, content)).collect();
         gone.sort();
@@ -458,7 +459,7 @@ fn a_diff_is_what_is_then_stored(store: Arc<dyn Store>) {
             let after = tree(&*store, "/memories");
             match diff {
                 Ok(diff) => {
-                    // A view that fails has an empty diff all the same.
+                    // A failed view still has an empty diff.
                     if input["command"] != "view" {
                         assert!(!reply.is_error, "{input} {}\n{diff}", reply.content);
                     }
@@ -469,7 +470,7 @@ fn a_diff_is_what_is_then_stored(store: Arc<dyn Store>) {
                     assert_eq!(after, before, "{input}");
                     assert!(reply.is_error && reply.cause.is_none(), "{input}");
                     assert_eq!(reply.content.to_string(), refused.to_string(), "{input}");
-                    // It is what the command itself says.
+                    // It is the same as the command's own reply.
                     let usual = memory.execute_value(&input);
                     assert_eq!((usual.content, usual.kind), (reply.content, reply.kind), "{input}");
                     kinds.insert(refused.kind().to_string());
@@ -494,7 +495,7 @@ fn a_diff_leaves_no_trace(store: Arc<dyn Store>) {
         options.record_access = true;
         options.expire_after = Some(Duration::from_secs(1_000_000));
     });
-    // `expire_after` and the history look around once.
+    // `expire_after` and the history read the tree once.
     memory.view("/memories", None).unwrap();
     let told = Arc::new(AtomicUsize::new(0));
     let by = Arc::clone(&told);
@@ -510,7 +511,7 @@ fn a_diff_leaves_no_trace(store: Arc<dyn Store>) {
     });
     let asking = hooks.of(&memory);
     for _ in 0..5 {
-        // The last bytes and the last file that the memory may hold.
+        // The last bytes and the last file that the limits allow.
         asking.create("/memories/c", &"x".repeat(20)).unwrap_err();
         asking.str_replace("/memories/a", "one", "two").unwrap_err();
         asking.insert("/memories/a", 0, "two").unwrap_err();
@@ -523,7 +524,7 @@ fn a_diff_leaves_no_trace(store: Arc<dyn Store>) {
     assert_eq!((counting.1.load(Ordering::SeqCst), told.load(Ordering::SeqCst)), (changes, 0));
     assert_eq!((tree(&*store, "/memories"), accessed("/memories/a")), (before, used));
     assert!(memory.history(&HistoryQuery::default()).unwrap().is_empty());
-    // A diff is no view.
+    // A diff does not count as a view.
     let stale = memory.insert("/memories/a", 0, "two").unwrap_err();
     assert_eq!(stale.kind(), ErrorKind::Stale, "{stale}");
     memory.create("/memories/c", &"x".repeat(20)).unwrap();

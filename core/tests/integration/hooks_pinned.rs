@@ -1,4 +1,4 @@
-//! An approval holds for what was shown: a command whose diff does not hold any more changes nothing.
+//! An approval holds for the diff that was shown: a command whose diff is outdated changes nothing.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
 
@@ -25,7 +25,7 @@ fn memory_on(store: &Arc<dyn Store>, set: impl FnOnce(&mut MemoryOptions)) -> Me
     Memory::with_store(Arc::clone(store), options)
 }
 
-/// The reply to a command that is allowed after its diff was shown, and after another writer has made a change.
+/// The reply to a command that is allowed after its diff was shown and another writer has made a change.
 fn approved(
     memory: &Memory,
     input: &Value,
@@ -39,7 +39,7 @@ fn approved(
     (reply, event.unwrap().outcome)
 }
 
-/// What is at `/memories/new`, which no command has made so far; a file; and a directory.
+/// Creates a file and a directory in each of the two stores. Nothing is at `/memories/new` yet.
 fn plant(store: &dyn Store) {
     for (path, content) in [
         ("/memories/file", "one\ntwo\n"),
@@ -66,7 +66,7 @@ fn what_changed_since_it_was_shown_is_refused(store: Arc<dyn Store>) {
     changes_are_refused(&store, 5);
 }
 
-/// Tries one in `of` pairs of a command and a change, and all with more effort.
+/// Tries one in `of` pairs of a command and a change, and all of them with more effort.
 fn changes_are_refused(store: &Arc<dyn Store>, of: usize) {
     let mut number = 0;
     for directory in ["/memories", "/memories/mounted"] {
@@ -183,7 +183,7 @@ fn what_is_as_it_was_shown_is_carried_out(store: Arc<dyn Store>) {
         for input in &inputs {
             let reply = if pinned {
                 let looks = |_: &dyn Store| {
-                    // The hook looks at what it decides about, which is recorded as an access.
+                    // The hook views the file that it decides about, which is recorded as an access.
                     let _ = memory.view("/memories/d/a", None);
                 };
                 let (reply, outcome) = approved(&memory, input, HookDecision::Allow, &looks);

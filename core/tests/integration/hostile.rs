@@ -1,4 +1,4 @@
-//! Paths, links and files that mean harm, in a place of their own and without power.
+//! Hostile paths, links and files, in a separate place and without privileges.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![cfg(unix)]
 
@@ -17,7 +17,7 @@ fn refusal(result: Result<String, memdir::Error>) -> String {
     }
 }
 
-/// A memory with `file`, `dir/inner`, and outside of it a file and a directory that must not
+/// A memory with `file` and `dir/inner`. Outside it are a file and a directory that must not
 /// change.
 fn with_outside(place: &Path) -> (Memory, std::path::PathBuf) {
     let base = place.join("base");
@@ -102,7 +102,7 @@ fn special_files_are_answered_at_once_and_never_opened() {
         assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
         let _socket = std::os::unix::net::UnixListener::bind(root.join("socket")).unwrap();
 
-        // Whoever opened the FIFO for reading would let this writer in.
+        // A process that opened the FIFO for reading would unblock this writer.
         let waiting = fifo.clone();
         let writer = std::thread::spawn(move || fs::OpenOptions::new().write(true).open(waiting));
 
@@ -170,7 +170,7 @@ fn what_may_not_be_read_is_left_out_or_refused() {
         fs::set_permissions(root.join("dir"), PermissionsExt::from_mode(0o500)).unwrap();
         assert!(refusal(memory.create("/memories/dir/new", "x")).contains("Permission denied"));
         assert!(refusal(memory.delete("/memories/dir/inner")).contains("Permission denied"));
-        // A directory of ours goes with what it holds, whatever its mode.
+        // Our own directory is removed with its content, whatever its mode.
         memory.delete("/memories/dir").unwrap();
         assert!(!root.join("dir").exists());
         fs::set_permissions(root.join("shut"), PermissionsExt::from_mode(0o700)).unwrap();
@@ -190,7 +190,7 @@ fn a_directory_swapped_for_a_link_in_mid_command_leads_nowhere() {
         let (mut seen, mut refused) = (0, 0);
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                // `dir` is a directory, then a link out of the tree, and so on, without a gap.
+                // `dir` alternates between a directory and a link out of the tree, without a gap.
                 use rustix::fs::{CWD, RenameFlags, renameat_with};
                 while !stop.load(Ordering::Relaxed) {
                     let (dir, link) = (root.join("dir"), root.join("link"));

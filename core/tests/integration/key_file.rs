@@ -1,4 +1,5 @@
-//! The key in a file: one for all who make the first call at the same time, and never in the place of anything.
+//! The key in a file: all processes that make the first call at the same time get one key, and no existing file
+//! is ever replaced.
 #![cfg(all(any(unix, windows), feature = "encryption"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -39,14 +40,14 @@ fn threads_that_make_the_first_call_at_once_get_one_key() {
     assert_eq!(on_disk(place.path()).len(), ROUNDS, "something is left over");
 }
 
-/// Not a test of its own: the work of the processes that the next test starts. They meet at each round.
+/// Not a real test: the work of the processes that the next test starts. They synchronize at each round.
 #[test]
 fn worker() {
     let Some(job) = Job::of_this_process() else { return };
     for round in 0..ROUNDS {
         let arrived = |name: &str| job.place.join(format!("{round}-{name}"));
         fs::write(arrived(&job.me), "").unwrap();
-        // Without a pause, so that they go on at the same moment.
+        // Busy waiting, so they continue at the same moment.
         let begun = Instant::now();
         while !["a", "b", "c"].into_iter().all(|name| arrived(name).exists()) {
             assert!(begun.elapsed() < Duration::from_secs(60), "a process does not get on");

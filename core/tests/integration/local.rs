@@ -1,4 +1,4 @@
-//! The local directory: its layout on disk, its modes, and what it does not leave behind.
+//! The local directory: its layout on disk, its modes, and the absence of leftovers.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![allow(clippy::print_stderr, reason = "what is left out is said")]
 #![cfg(unix)]
@@ -73,7 +73,7 @@ fn an_existing_directory_is_taken_over_and_edits_keep_modes() {
     assert_eq!(mode(&root.join("old.sh")), 0o754);
 }
 
-/// Works under the umask of the job; the umask belongs to the whole process.
+/// Runs under the umask of the job. The umask belongs to the whole process.
 #[test]
 fn new_files_and_directories_are_private_whatever_the_umask() {
     const ME: &str = here!("new_files_and_directories_are_private_whatever_the_umask");
@@ -116,7 +116,7 @@ fn a_root_that_is_removed_or_replaced_is_noticed() {
     memory.create("/memories/b", "again\n").unwrap();
     assert_eq!(on_disk(&root), ["b"]);
 
-    // Swapped for a link, it is the store that is broken, and not a way out.
+    // If the root is replaced by a link, the store is broken, and commands do not follow the link.
     fs::rename(&root, place.path().join("hidden")).unwrap();
     symlink(place.path().join("aside"), &root).unwrap();
     assert!(matches!(memory.view("/memories/a", None), Err(memdir::Error::Store(_))));
@@ -151,12 +151,12 @@ fn what_a_killed_process_left_is_invisible_and_goes_with_the_next_open() {
     }
     assert!(!first.view("/memories", None).unwrap().contains("memdir-"));
 
-    // The next writers are not in the way of it...
+    // The leftovers do not block the next writers...
     first.insert("/memories/a", 0, "y").unwrap();
     first.create("/memories/dir/b", "x").unwrap();
     first.delete("/memories/dir").unwrap();
     assert_eq!(on_disk(&root), ["a"]);
-    // ...and neither is the next open.
+    // ...nor the next open.
     leave();
     memory(place.path());
     assert_eq!(on_disk(&root), ["a"]);
@@ -203,7 +203,7 @@ fn a_base_that_cannot_be_is_an_error_for_the_developer() {
     assert!(Memory::open("", MemoryOptions::default()).is_err());
 }
 
-/// Root gives the file to another user; anybody else can give it to another group of theirs.
+/// Root gives the file to another user; other users can give it to another of their groups.
 #[test]
 fn an_edit_keeps_the_files_owner_and_group() {
     use std::os::unix::fs::chown;
@@ -230,13 +230,13 @@ fn an_edit_keeps_the_files_owner_and_group() {
     assert_eq!(owner(), given);
     memory.insert("/memories/a", 0, "y").unwrap();
     assert_eq!(owner(), given);
-    // What is made anew is ours.
+    // A newly created file is ours.
     memory.create("/memories/b", "x").unwrap();
     let new = fs::metadata(place.path().join("memories/b")).unwrap();
     assert_eq!((new.uid(), new.gid()), made);
 }
 
-/// A limit on the size of files stands in for a disk without room: the write breaks off halfway.
+/// A limit on the size of files simulates a full disk: the write stops halfway.
 #[test]
 fn a_full_disk_changes_nothing() {
     const ME: &str = here!("a_full_disk_changes_nothing");
@@ -259,7 +259,8 @@ fn a_full_disk_changes_nothing() {
         return;
     }
     let place = tempfile::tempdir().unwrap();
-    // The shell ignores the signal that would end the process, and sets the limit: both are kept.
+    // The shell ignores the signal that would end the process, and sets the limit. The child
+    // inherits both.
     let status = std::process::Command::new("sh")
         .args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$0\" --exact \"$1\" --nocapture"])
         .arg(std::env::current_exe().unwrap())

@@ -1,4 +1,4 @@
-//! The local directory where something is refused or runs out: a command changes what it was asked to change, or nothing.
+//! The local directory with refused operations or exhausted resources: a command makes its whole change, or none.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![allow(clippy::print_stderr, reason = "what is left out is said")]
 #![cfg(unix)]
@@ -49,7 +49,7 @@ fn delete_of_a_directory_that_holds_what_is_not_ours_changes_nothing() {
         assert!(refusal(memory.delete("/memories/d/of-another")).contains("Permission denied"));
         memory.clear().unwrap_err();
         assert_eq!(on_disk(place), before);
-        // What is empty can go, whoever made it.
+        // An empty directory can be removed, regardless of its owner.
         memory.delete("/memories/d/empty-of-another").unwrap();
     });
 }
@@ -65,7 +65,7 @@ fn clear_that_is_stopped_half_way_puts_everything_back() {
         fs::write(root.join("a/file"), "x").unwrap();
         fs::write(root.join("z/file"), "x").unwrap();
         chown_all(&root);
-        // Empty, so that nothing is known against it; but only who may write to it moves it elsewhere.
+        // Empty, so there is no obstacle inside; but only a user with write permission can move it.
         chown(root.join("theirs"), Some(ROOT), Some(ROOT)).unwrap();
     };
     without_power_in(ME, prepare, |place| {
@@ -76,7 +76,7 @@ fn clear_that_is_stopped_half_way_puts_everything_back() {
     });
 }
 
-/// Everything below belongs to who runs without power.
+/// Gives everything below to the unprivileged user.
 fn chown_all(root: &Path) {
     for path in on_disk(root).iter().map(|path| root.join(path)).chain([root.to_owned()]) {
         chown(&path, Some(common::NOBODY), Some(common::NOBODY)).unwrap();
@@ -87,7 +87,7 @@ fn chown_all(root: &Path) {
 fn delete_of_a_directory_that_turns_out_to_be_closed_happens_as_a_whole() {
     const ME: &str = here!("delete_of_a_directory_that_turns_out_to_be_closed_happens_as_a_whole");
     let prepare = |place: &Path| {
-        // What an earlier deletion could not remove.
+        // Leftovers that an earlier deletion could not remove.
         let left = place.join("memories/.memdir-deleted%2F");
         fs::create_dir_all(left.join("theirs/below")).unwrap();
         fs::write(left.join("ours"), "x").unwrap();
@@ -95,7 +95,7 @@ fn delete_of_a_directory_that_turns_out_to_be_closed_happens_as_a_whole() {
         chown(left.join("theirs"), Some(ROOT), Some(ROOT)).unwrap();
     };
     without_power_in(ME, prepare, |place| {
-        // The next writer clears it as far as it can be, and it is in nobody's way.
+        // The next writer clears as much of it as it can, and it blocks no command.
         let memory = memory(place);
         memory.create("/memories/d/a", "x").unwrap();
         let left = ".memdir-deleted%2F";
@@ -107,7 +107,7 @@ fn delete_of_a_directory_that_turns_out_to_be_closed_happens_as_a_whole() {
     });
 }
 
-/// Descriptors run out in a process of its own, as the limit is the whole process's.
+/// Descriptors run out in a separate process, because the limit applies to the whole process.
 #[test]
 fn delete_of_a_deep_tree_takes_few_descriptors() {
     let prepare = |base: &Path| {
@@ -165,7 +165,7 @@ fn create_without_descriptors_leaves_no_empty_directories() {
             let memory = memory_with(base, Durability::Relaxed);
             let used = fs::read_dir("/dev/fd").unwrap().count() as u64;
             let mut outcomes = [0, 0];
-            // One more each time: so the last one is taken at every step once.
+            // One more descriptor each time, so the last one is used at every step once.
             for spare in 0..24 {
                 limit(Resource::Nofile, used + spare);
                 let path = format!("/memories/{spare}/b/c/d/e/f/file");
@@ -232,7 +232,7 @@ fn names_of_ours_that_somebody_else_made_are_in_nobodys_way() {
     drop(held);
 }
 
-/// A sparse file is larger than any memory, and takes none on the disk.
+/// A sparse file is larger than any memory, and uses no space on the disk.
 #[test]
 fn an_edit_of_a_file_that_is_too_large_is_refused_unread() {
     let place = tempfile::tempdir().unwrap();
@@ -300,7 +300,7 @@ fn directories_are_usable_whatever_the_umask() {
     });
 }
 
-/// As in a container whose image has the memory in it.
+/// As in a container whose image contains the memory.
 #[cfg(target_os = "linux")]
 #[test]
 fn on_an_overlay_directories_are_deleted_and_files_moved() {
@@ -331,7 +331,7 @@ fn on_an_overlay_directories_are_deleted_and_files_moved() {
     }
     let options =
         format!("lowerdir={},upperdir={},workdir={}", at("lower"), at("upper"), at("work"));
-    // In a namespace of its own, so that nothing stays mounted.
+    // In a separate namespace, so nothing stays mounted.
     let script = "mount -t overlay overlay -o \"$0,redirect_dir=off\" \"$1\" || exit 42; OVERLAY_JOB=$1 \"$2\" --exact \"$3\"";
     let status = std::process::Command::new("unshare")
         .args(["--mount", "sh", "-c", script, &options, &at("merged")])
@@ -342,7 +342,7 @@ fn on_an_overlay_directories_are_deleted_and_files_moved() {
         .status();
     match status.map(|status| status.code()) {
         Ok(Some(0)) => {}
-        // Not root, or no overlays here.
+        // Not root, or overlays are not supported here.
         Ok(Some(1 | 42)) | Err(_) if rustix::process::geteuid().is_root() => {
             eprintln!("==> LEFT OUT: {ME}, because no overlay can be mounted here");
         }

@@ -1,5 +1,5 @@
-//! The local directory's lock: it is waited for only so long, dies with its owner, keeps no reader, and an edit that comes
-//! too late is decided again.
+//! The local directory's lock: waits have a timeout, the lock ends with its owner, readers never wait, and an edit that
+//! comes too late is decided again.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![cfg(unix)]
 
@@ -11,7 +11,7 @@ use crate::common::{fork, memory, memory_with, on_disk, process};
 use memdir::{Cancellation, Durability, Error, Memory, MemoryOptions, MemoryPath, StoreError};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A memory that waits for others only so long.
+/// A memory with this lock timeout.
 fn impatient(base: &Path, timeout: Duration) -> Memory {
     let mut options = MemoryOptions::default();
     options.durability = Durability::Relaxed;
@@ -28,7 +28,7 @@ fn a_lock_that_is_held_too_long_is_said_to_be_and_keeps_no_reader() {
     holder.lock().unwrap();
     fs::write(place.path().join("memories/.memdir-staged%2F"), "half").unwrap();
 
-    // Opening waits for nobody, also where something is left to be removed.
+    // Opening never waits, even if leftovers should be removed.
     let memory = impatient(place.path(), Duration::from_millis(30));
     let busy = "Error: The memory directory is busy: other writers have kept it locked for too long. \
                 Nothing was changed; try again later.";
@@ -126,7 +126,7 @@ fn a_writer_that_stands_still_stops_nobody() {
     writer.wait().unwrap();
 }
 
-/// A child that was forked in the middle of a write, and whose parent was killed there, holds up nobody.
+/// A child that was forked in the middle of a write, and whose parent was killed there, blocks no writer.
 #[test]
 fn an_orphan_of_a_killed_writer_keeps_no_lock() {
     const ME: &str = here!("an_orphan_of_a_killed_writer_keeps_no_lock");
@@ -136,7 +136,7 @@ fn an_orphan_of_a_killed_writer_keeps_no_lock() {
         let mut calls = 0;
         let _ = memory.store().update(&path, &mut |content| {
             calls += 1;
-            // Somebody else is always quicker, until the edit is decided under the lock.
+            // Another writer is always faster, until the edit is decided under the lock.
             fs::write(Path::new(&base).join("memories/a"), format!("{calls}\n")).unwrap();
             if calls > 3 {
                 let forking = std::thread::spawn(|| {
@@ -189,8 +189,8 @@ fn an_edit_that_always_comes_too_late_is_made_in_the_end() {
     assert_eq!(on_disk(&place.path().join("memories")), ["a"]);
 }
 
-/// Whatever happens to a file or its directory between reading and writing, no edit is lost and none is
-/// written to a place that is gone.
+/// Whatever happens to a file or its directory between reading and writing, no edit is lost, and none
+/// is written to a removed directory.
 #[test]
 fn an_edit_whose_directory_was_deleted_or_moved_meanwhile_is_not_acknowledged_there() {
     let place = tempfile::tempdir().unwrap();

@@ -1,6 +1,7 @@
-//! The local directory on Windows: names, case, what a killed process leaves, the lock, and what other programs do.
+//! The local directory on Windows: names, case, leftovers of killed processes, the lock, and interference by other
+//! programs.
 //!
-//! Wine passes these tests, too. What it cannot show is in `local_windows_real.rs`.
+//! Wine passes these tests, too. Tests that Wine cannot run are in `local_windows_real.rs`.
 #![cfg(windows)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -57,7 +58,7 @@ fn names_that_differ_in_case_are_one_file_which_keeps_its_own() {
         .unwrap();
     assert_eq!(on_disk(place.path()), ["Notes.md"]);
     assert_eq!(store.read(&at("/memories/notes.md")).unwrap(), b"three");
-    // Wine cannot change only the case of a name; then nothing is changed.
+    // Wine cannot change only the case of a name. Then nothing is changed.
     match store.rename(&at("/memories/Notes.md"), &at("/memories/notes.md")) {
         Ok(()) => assert_eq!(on_disk(place.path()), ["notes.md"]),
         Err(error) => {

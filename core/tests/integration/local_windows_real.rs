@@ -1,6 +1,7 @@
-//! What only a real Windows can show of the local directory: links, attributes, rights, short names, open files, shares.
+//! Tests of the local directory that need real Windows: links, attributes, permissions, short names, open files, shares.
 //!
-//! Wine has none of it, or rules of its own. So these tests are ignored, and `make test-windows` runs them on Windows.
+//! Wine does not support these, or has its own rules. So these tests are ignored, and `make test-windows` runs them on
+//! Windows.
 #![cfg(windows)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![allow(clippy::print_stderr, reason = "what is left out is said")]
@@ -15,7 +16,7 @@ use crate::common::windows::{at, on_disk, open, prepend, put, read, run};
 use memdir::store::{Node, Splice, Store};
 use memdir::{MemoryOptions, MemoryPath, OnExisting, StoreError, open_store};
 
-/// The short form that the system has given a name, if it has.
+/// The short form that the system gave to a name, if it has one.
 fn short_form(path: &Path) -> Option<String> {
     let command = format!("for %I in (\"{}\") do @echo %~snxI", path.display());
     let short = run("cmd", &["/d", "/c", &command]).trim().to_owned();
@@ -153,7 +154,7 @@ fn no_link_junction_or_mount_point_is_followed() {
     for link in ["directory-link", "junction", "file-link"] {
         store.delete(&at(&format!("/memories/{link}"))).unwrap();
     }
-    // Within a directory that is deleted, or cleared, too.
+    // Also within a directory that is deleted or cleared.
     symlink_dir(&outside, memories.join("d/link")).unwrap();
     store.delete(&at("/memories/d")).unwrap();
     symlink_dir(&outside, memories.join("link")).unwrap();

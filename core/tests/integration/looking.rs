@@ -1,4 +1,5 @@
-//! What shows a memory to a person: the watch, the search of the history, and what the rules for sensitive text find.
+//! The interfaces that show a memory to a person: the watch, the search of the history, and the findings of the rules
+//! for sensitive text.
 #![cfg(feature = "sqlite")]
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a panic is how a test fails")]
 
@@ -8,6 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use memdir::history::HistoryErrorKind;
 use memdir::policy::sensitive::SensitiveRule;
 use memdir::store::{Context, InProcess, Layer, Mounts, Node, Splice, Store};
 use memdir::{
@@ -46,7 +48,7 @@ fn what_others_change_is_told_on_each_store() {
         let mut watch = watched.watch("/memories", None).unwrap();
         assert!(watch.changes(Duration::ZERO).unwrap().is_empty());
 
-        // Not through a memory, which this process would hear of.
+        // Without a memory, whose changes this process would be notified of.
         let store = other.store();
         store.write(&at("/memories/team/a.md"), b"one", memdir::OnExisting::Error).unwrap();
         assert_eq!(told(&watch.changes(SOON).unwrap()), ["written /memories/team/a.md"]);
@@ -61,7 +63,7 @@ fn what_others_change_is_told_on_each_store() {
     }
 }
 
-/// Counts how often it is listed.
+/// Counts the listings.
 struct Listed(Arc<dyn Store>, AtomicUsize);
 
 impl Layer for Listed {
@@ -80,7 +82,7 @@ impl Layer for Listed {
     }
 }
 
-/// A watch lists a store with a revision only when that has changed, whoever changed it.
+/// A watch lists a store with a revision only when the revision has changed, whichever process changed it.
 fn is_listed_only_when_it_has_changed(open: impl Fn() -> Arc<dyn Store>) {
     let listed = Arc::new(Listed(open(), AtomicUsize::new(0)));
     let memory = Memory::with_store(listed.clone(), MemoryOptions::default());
@@ -90,7 +92,7 @@ fn is_listed_only_when_it_has_changed(open: impl Fn() -> Arc<dyn Store>) {
         let changes = watch.changes(Duration::ZERO).unwrap();
         (told(&changes), listed.1.load(Ordering::SeqCst) - before)
     };
-    // Which connection is asked may change at first.
+    // The connection that answers may change at first.
     look();
     for _ in 0..10 {
         assert_eq!(look(), (vec![], 0));
@@ -109,7 +111,7 @@ fn is_listed_only_when_it_has_changed(open: impl Fn() -> Arc<dyn Store>) {
         look();
         assert_eq!(look(), (vec![], 0));
     }
-    // A writer that is undone, and a reader.
+    // A writer whose change is rolled back, and a reader.
     assert!(other.write(&at("/memories"), b"", memdir::OnExisting::Error).is_err());
     other.list(&at("/memories")).unwrap();
     look();
@@ -127,7 +129,7 @@ fn a_store_with_a_revision_is_listed_only_when_it_has_changed() {
         let mounted = memdir::store::open_store(&mounted, &MemoryOptions::default()).unwrap();
         Arc::new(Mounts::new(open()).mount(at("/memories/team"), mounted).unwrap())
     });
-    // A directory has none, and neither has a tree with one in it.
+    // A directory has no revision, and neither has a tree with a directory in it.
     let directory = place.path().join("c");
     let directory =
         memdir::store::open_store(directory.to_str().unwrap(), &MemoryOptions::default()).unwrap();
@@ -148,7 +150,7 @@ fn a_namespace_of_postgresql_is_listed_only_when_it_has_changed() {
 #[test]
 fn what_this_process_changes_is_told_at_once_and_only_below_the_path() {
     let memory = Memory::open("memory:", MemoryOptions::default()).unwrap();
-    // It would not look again by itself.
+    // It would not poll again by itself.
     let mut watch = memory.watch("/memories/team", Some(Duration::from_secs(3600))).unwrap();
     memory.create("/memories/a.md", "one").unwrap();
     let (sender, receiver) = mpsc::channel();
@@ -200,12 +202,13 @@ fn a_large_memory_is_not_listed_all_the_time_however_much_this_process_changes()
         memory.write(&format!("/memories/{number}"), "one", None).unwrap();
         thread::sleep(SLOW / 5);
     }
-    // Several may be told at a time, but none is lost.
+    // Several events may arrive together, but none is lost.
     let last = at("/memories/199");
     while told.recv_timeout(SOON).unwrap() != last {}
     watch.close();
     thread.join().unwrap();
-    // Each look takes a tenth of the time at most; this counts them against that time, whatever it was.
+    // Polling takes at most a tenth of the time. The test counts the polls in the elapsed time,
+    // whatever that was.
     let looks = u32::try_from(store.1.load(Ordering::SeqCst) - before).unwrap();
     assert!(looks.saturating_sub(2) * 5 * SLOW <= begun.elapsed(), "{looks}");
 }
@@ -295,8 +298,14 @@ fn the_history_is_searched_for_what_is_there_no_more() {
     assert_eq!(found(&GrepQuery::text("green"), "/memories", 9), []);
 
     let off = Memory::open("memory:", MemoryOptions::default()).unwrap();
-    assert_eq!(off.grep_history(&GrepQuery::text("a"), "/memories", 1).unwrap_err().kind(), "off");
-    assert_eq!(memory.grep_history(&GrepQuery::text("a"), "x", 1).unwrap_err().kind(), "path");
+    assert_eq!(
+        off.grep_history(&GrepQuery::text("a"), "/memories", 1).unwrap_err().kind(),
+        Some(HistoryErrorKind::Off)
+    );
+    assert_eq!(
+        memory.grep_history(&GrepQuery::text("a"), "x", 1).unwrap_err().kind(),
+        Some(HistoryErrorKind::Path)
+    );
 }
 
 #[test]

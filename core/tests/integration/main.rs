@@ -1,6 +1,6 @@
-//! The tests of the core against its public interface: one program, so that they are linked once.
+//! The tests of the core's public interface. They are one program, so the linker runs once.
 //!
-//! A module a feature. `common` has what several share.
+//! One module per feature. `common` has the shared parts.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 

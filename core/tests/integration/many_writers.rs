@@ -1,4 +1,5 @@
-//! Many writers at once, in threads and in processes of many threads: all get through, and nobody holds what others wait for.
+//! Many writers at once, in threads and in processes with many threads: all of them succeed, and none holds a resource that
+//! others wait for.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![cfg(any(unix, windows))]
 
@@ -15,10 +16,11 @@ use memdir::{Durability, Memory, MemoryOptions};
 
 const WORKER: &str = here!("worker");
 
-/// How many threads each process of the test has: as many as a directory has names for contents that are being written.
+/// The number of threads in each process of the test: as many as a directory has names for files that are being
+/// written.
 const THREADS: usize = 64;
 
-/// Not a test of its own: the work of the processes that the tests below start.
+/// Not a real test: the work of the processes that the tests below start.
 #[test]
 fn worker() {
     let Some(job) = Job::of_this_process() else { return };
@@ -33,7 +35,7 @@ fn worker() {
     }
 }
 
-/// Each thread inserts a line of its own into the log, at the same moment. Prints the longest that one waited.
+/// Each thread inserts its own line into the log, at the same moment. Prints the longest wait.
 fn insert_at_once(memory: &Memory, me: &str, threads: usize) {
     let start = Barrier::new(threads);
     let insert = |number: usize| {
@@ -48,7 +50,7 @@ fn insert_at_once(memory: &Memory, me: &str, threads: usize) {
         all.into_iter().map(|it| it.join().unwrap()).max()
     });
     let worst = worst.unwrap_or(Duration::ZERO);
-    // Past what keeps a test's words to itself.
+    // Bypasses the capture of a test's output.
     let _ = writeln!(std::io::stderr(), "{me}: {threads} threads; the last had waited {worst:?}");
 }
 
@@ -66,7 +68,7 @@ fn threads_that_edit_one_file_all_get_through() {
     }
 }
 
-/// Before, 64 of them had all names and waited for the lock, which another had while it waited for a name: for ever.
+/// Regression test: 64 of them had all the names and waited for the lock, whose owner waited for a name, for ever.
 #[test]
 fn without_a_timeout_they_stop_nobody() {
     let place = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Several stores in one tree: which store a path belongs to, what directories show, what is always
-//! there, and what may not be changed.
+//! Several stores in one tree: the store of each path, the entries of directories, permanent
+//! directories, and read-only parts.
 #![cfg(all(unix, feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -12,7 +12,7 @@ use memdir::store::{
 };
 use memdir::{Error, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
-/// Mounts that are looked at from a place of their own: below `top`, and without `hidden`.
+/// Mounts seen from another root: below `top`, and without `hidden`.
 struct Seen {
     mounts: Mounts,
     top: MemoryPath,
@@ -120,15 +120,15 @@ fn mounts_keep_the_contract() {
     let seen = |mounts: Mounts, top: &str, hidden: &str| -> Arc<dyn Store> {
         Arc::new(Seen { mounts, top: at(top), hidden: at(hidden) })
     };
-    // Nothing mounted.
+    // No mounts.
     check_contract(&|| Arc::new(Mounts::new(in_process()))).unwrap();
-    // Beside a mount point.
+    // Next to a mount point.
     check_contract(&|| {
         let mounts = Mounts::new(in_process()).mount(none.clone(), in_process()).unwrap();
         seen(mounts, "/memories", "/memories/.none")
     })
     .unwrap();
-    // Below a mount point, which is below another.
+    // Below a mount point, which is below another one.
     check_contract(&|| {
         let mounts = Mounts::new(in_process())
             .mount(at("/memories/outer"), in_process())
@@ -285,7 +285,7 @@ fn listings_show_mount_points_as_directories() {
     );
     assert_eq!(listed("/memories/far"), ["/memories/far/away"]);
     assert_eq!(listed("/memories/far/away/store"), [] as [&str; 0]);
-    // What is behind a mount is still there.
+    // The file behind a mount is still there.
     assert_eq!(root.read(&at("/memories/team/behind.md")).unwrap(), b"x");
     assert!(refusal(memory.view("/memories/team/behind.md", None)).contains("does not exist"));
 }
@@ -298,12 +298,12 @@ fn names_that_the_whole_tree_cannot_have_are_left_out() {
     let mounts = Mounts::new(in_process()).mount(at("/memories/team"), Arc::clone(&team)).unwrap();
     let above = at(&format!("/memories/team{}", "/d".repeat(63)));
     assert_eq!(mounts.list(&above).unwrap(), []);
-    // Nor does anything come to have such a name.
+    // No file gets such a name either.
     put(&mounts, &format!("/memories/team/e{}", "/d".repeat(60)), "61 levels of its own");
     let result = mounts.rename(&at("/memories/team/e"), &at("/memories/team/f/f/f/f"));
     assert!(matches!(result, Err(StoreError::NameTooLong)), "{result:?}");
     mounts.rename(&at("/memories/team/e"), &at("/memories/team/f/f/f")).unwrap();
-    // Conditions come in the order of the contract.
+    // Errors come in the order of the contract.
     put(&mounts, "/memories/team/g", "");
     let into = |to| mounts.rename(&at("/memories/team/f"), &at(to)).unwrap_err();
     assert!(matches!(into("/memories/team/g"), StoreError::AlreadyExists));
@@ -346,7 +346,7 @@ fn mount_points_and_what_is_above_them_stay() {
     }
     assert_eq!(refusal(memory.delete("/memories")), "Cannot delete the /memories directory itself");
     assert_eq!(shown(&memory, "/memories"), before);
-    // Beside the mount point there is room in the store around it, which has to make the parent.
+    // A rename does not create such a path either.
     memory.create("/memories/far/beside/c.md", "c").unwrap();
     memory.delete("/memories/far/beside").unwrap();
     memory.delete("/memories/far/team/a.md").unwrap();
@@ -371,7 +371,7 @@ fn a_check_looks_into_every_store() {
     let checked = memdir::check(&stores, &mut report).unwrap();
     assert_eq!((checked.files, checked.bytes), (1, 1));
     assert_eq!(problems, ["/memories/a/docs/link", "/memories/broken"]);
-    // What is always there need not be made.
+    // Directories that always exist need not be created.
     for fixed in ["/memories", "/memories/a", "/memories/a/docs"] {
         stores.make_directory(&at(fixed)).unwrap();
     }
@@ -391,7 +391,7 @@ fn a_broken_store_breaks_no_listing_but_its_own() {
         "4.0K\t/memories\n1B\t/memories/b.md\n4.0K\t/memories/broken\n4.0K\t/memories/well\n\
          1B\t/memories/well/a.md"
     );
-    // Who asks for it is told.
+    // A command for such a path gets the error.
     for input in [
         r#"{"command": "view", "path": "/memories/broken"}"#,
         r#"{"command": "view", "path": "/memories/broken/a"}"#,
@@ -412,13 +412,13 @@ fn a_broken_store_breaks_no_listing_but_its_own() {
     memory.store().files(&mut |file| files.push(file.path)).unwrap();
     files.sort();
     assert_eq!(files, [at("/memories/b.md"), at("/memories/well/a.md")]);
-    // Clearing goes on to the others, and says that it was not done whole.
+    // Clearing continues with the other stores, and reports that it is incomplete.
     assert!(matches!(memory.clear(), Err(Error::Store(_))));
     assert_eq!(
         shown(&memory, "/memories"),
         "4.0K\t/memories\n4.0K\t/memories/broken\n4.0K\t/memories/well"
     );
-    // Where the store around the mounts is broken, its entries are not said to be gone.
+    // If the surrounding store is broken, its entries are not reported as missing.
     let around =
         Mounts::new(Arc::new(UNREACHABLE)).mount(at("/memories/a/b"), in_process()).unwrap();
     assert!(around.files(&mut |_| {}).is_err());

@@ -1,5 +1,5 @@
-//! Renaming from one mounted store into another: whole or not at all, whatever else is done at the
-//! same moment, and whatever breaks.
+//! Renaming from one mounted store into another: all or nothing, whatever happens at the same time,
+//! and whatever fails.
 #![cfg(all(unix, feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -145,7 +145,7 @@ fn an_edit_that_comes_while_a_file_goes_into_another_store_is_not_lost() {
     rule.check(&mounts).unwrap();
 }
 
-/// What is in its place, which is all but what is on its way.
+/// All files except the temporary ones.
 fn in_place(store: &dyn Store) -> Tree {
     let mut tree = tree(store, "/memories");
     tree.retain(|path, _| !path.contains("/.memdir-moving-"));
@@ -158,14 +158,14 @@ fn sorted_contents(tree: &Tree) -> Vec<Vec<u8>> {
     contents
 }
 
-/// What a rename between two stores of which one is faulty came to.
+/// The result of a rename between two stores, one of which is faulty.
 struct Moved {
     result: Result<(), StoreError>,
     whole: Tree,
-    /// What is in view in either store afterwards.
+    /// The visible files in either store afterwards.
     left: Tree,
     arrived: Tree,
-    /// Whether the fault has come.
+    /// Whether the fault was reached.
     met: bool,
 }
 
@@ -173,7 +173,7 @@ fn moved_with(in_source: bool, when: When, fault: Fault, say: Say) -> Moved {
     let when_in = |faulty: bool| if faulty { when } else { When::Never };
     let source = Arc::new(FaultyStore::new(when_in(in_source), fault, say));
     let destination = Arc::new(FaultyStore::new(when_in(!in_source), fault, say));
-    // Planted and looked at beneath, so that only the rename's own operations count.
+    // Set up and inspected in the underlying stores, so only the rename's own operations count.
     plant(&*source.inner);
     let whole = tree(&*source.inner, "/memories");
     let mounts = mounted(Arc::clone(&source) as _, Arc::clone(&destination) as _);
@@ -189,7 +189,7 @@ fn moved_with(in_source: bool, when: When, fault: Fault, say: Say) -> Moved {
     }
 }
 
-/// Does it with every operation of either store failing in turn, and then with all that follow failing, too.
+/// Fails every operation of either store in turn, first alone and then together with all later ones.
 fn with_every_fault(say: Say, mut check: impl FnMut(&str, &Moved)) {
     for in_source in [true, false] {
         for fault in Fault::ALL {
@@ -208,7 +208,7 @@ fn with_every_fault(say: Say, mut check: impl FnMut(&str, &Moved)) {
     }
 }
 
-/// That what a rename said of its outcome is so, and that no content is out of sight.
+/// Checks that the reported outcome of a rename is true, and that no content has become invisible.
 fn check_moved(what: &str, moved: &Moved) {
     let Moved { result, whole, left, arrived, .. } = moved;
     let mut in_view = sorted_contents(left);
@@ -224,7 +224,7 @@ fn check_moved(what: &str, moved: &Moved) {
             assert_eq!(arrived.len(), whole.len() + 1, "{what}");
         }
         Err(StoreError::Failed { effect: Effect::Unknown, .. }) => {}
-        // Everything else says that nothing was changed.
+        // Every other error reports that nothing was changed.
         Err(_) => {
             assert_eq!(left, whole, "{what}");
             assert!(arrived.is_empty(), "{what}: a part of the copy stayed");
@@ -325,7 +325,7 @@ fn a_directory_of_which_a_part_cannot_be_deleted_is_moved_whole_or_stays_whole()
     });
 }
 
-/// Trees in which one place can be reached by two mounts: the second way to what is below `/memories` there.
+/// Trees in which two mounts lead to one directory. The last string is the second path to the content of `/memories`.
 fn seen_twice(place: &Path) -> Vec<(&'static str, Mounts, &'static str)> {
     let open = |path: &str| -> Arc<dyn Store> {
         let path = place.join(path);
@@ -362,7 +362,7 @@ fn a_directory_cannot_be_moved_into_itself_by_way_of_another_mount() {
         }
         let error = mounts.rename(&at("/memories/d/x"), &by("x")).unwrap_err();
         assert!(matches!(error, StoreError::AlreadyExists), "{what}: {error}");
-        // What is not into itself is done.
+        // A rename that is not into itself succeeds.
         mounts.rename(&at("/memories/d/x"), &by("sub/x")).unwrap();
         assert_eq!(mounts.read(&at("/memories/d/sub/x")).unwrap(), b"x", "{what}");
         assert!(matches!(mounts.read(&at("/memories/d/x")), Err(StoreError::NotFound)), "{what}");
@@ -371,7 +371,7 @@ fn a_directory_cannot_be_moved_into_itself_by_way_of_another_mount() {
     }
 }
 
-/// A store that does not let go of what is in it, without being read-only.
+/// A store that does not allow deletions, without being read-only.
 struct Sticky(InProcess);
 
 impl Layer for Sticky {
@@ -402,7 +402,7 @@ fn what_may_not_go_stays_and_its_copy_goes() {
     }
 }
 
-/// A store in which somebody else does something at the moment when a copy is read back.
+/// A store in which another process changes something when a copy is read back.
 struct Meddling {
     store: InProcess,
     meddle: Mutex<Option<Box<dyn FnOnce() + Send>>>,
@@ -416,7 +416,7 @@ impl Layer for Meddling {
     fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
         let is_rename = matches!(mutation, Mutation::Rename { .. });
         let done = self.store.mutate(context, mutation)?;
-        // The copy comes into its place.
+        // The copy is moved to its final path.
         if let Some(meddle) = is_rename.then(|| self.meddle.lock().unwrap().take()).flatten() {
             meddle();
         }
@@ -424,8 +424,8 @@ impl Layer for Meddling {
     }
 }
 
-/// Moves `/memories/dir/a` to `/memories/other/new/a` while somebody meddles once, right after the
-/// copy came into its place.
+/// Moves `/memories/dir/a` to `/memories/other/new/a` while another process interferes once, right
+/// after the copy was moved to its final path.
 fn meddled(
     meddle: impl FnOnce(&dyn Store, &dyn Store) + Send + 'static,
 ) -> (Result<(), StoreError>, Tree) {

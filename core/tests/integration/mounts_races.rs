@@ -29,7 +29,7 @@ fn no_acknowledged_edit_is_lost_while_a_file_moves() {
         let places = [at("/memories/dir/a"), at("/memories/other/dir/a")];
         let directories = [at("/memories/dir"), at("/memories/other/dir")];
         let (done, acknowledged) = (AtomicBool::new(false), AtomicUsize::new(0));
-        // How often it was moved, as it is and as each writer knows it.
+        // The number of moves, in total and as known to each writer.
         let (moved, known) = (AtomicUsize::new(0), [const { AtomicUsize::new(0) }; 3]);
         thread::scope(|scope| {
             for known in &known {
@@ -45,7 +45,7 @@ fn no_acknowledged_edit_is_lost_while_a_file_moves() {
                             Ok(()) => {
                                 acknowledged.fetch_add(1, Ordering::Relaxed);
                             }
-                            // On its way.
+                            // It is being moved.
                             Err(StoreError::NotFound) => {}
                             Err(error) => {
                                 done.store(true, Ordering::SeqCst);
@@ -66,15 +66,15 @@ fn no_acknowledged_edit_is_lost_while_a_file_moves() {
                 let (from, to) = (round % 2, (round + 1) % 2);
                 let mut refused = 0;
                 while let Err(error) = mounts.rename(&ends[from], &ends[to]) {
-                    // Then all is as before, and it may be tried again.
+                    // Then all is as before, and a retry is possible.
                     refused += 1;
                     if refused == 100 || !error.to_string().contains("changed each time") {
                         done.store(true, Ordering::Relaxed);
                         panic!("round {round}: {error}");
                     }
                 }
-                // From here on nobody writes to where it was, so that it can be moved there again:
-                // what is edited in both places at once stays in both.
+                // From here on no writer uses the old path, so the file can be moved back. A file
+                // that is edited at both paths at once stays at both.
                 moved.store(round + 1, Ordering::SeqCst);
                 let behind = |known: &AtomicUsize| known.load(Ordering::SeqCst) <= round;
                 while known.iter().any(behind) && !done.load(Ordering::SeqCst) {
@@ -111,12 +111,12 @@ fn of_renames_at_once_one_wins() {
         for racer in 0..8 {
             put(&mounts, &format!("/memories/{racer}/x"), b"");
         }
-        // Eight to one place.
+        // Eight to one path.
         one_wins(&|racer| {
             mounts.rename(&at(&format!("/memories/{racer}")), &at("/memories/other/to"))
         });
         assert_eq!(tree(&mounts, "/memories").values().flatten().count(), 8);
-        // One to eight places.
+        // One to eight paths.
         one_wins(&|racer| {
             mounts.rename(&at("/memories/other/to"), &at(&format!("/memories/new/{racer}")))
         });
@@ -141,7 +141,7 @@ fn a_kill_leaves_one_whole_copy_in_its_place() {
         let ends = [at("/memories/tree"), at("/memories/other/tree")];
         loop {
             for (from, to) in [(&ends[0], &ends[1]), (&ends[1], &ends[0])] {
-                // Where the one before was killed between the two, both are there.
+                // If the previous process was killed between the two steps, both exist.
                 match mounts.rename(from, to) {
                     Ok(()) | Err(StoreError::NotFound) => {}
                     Err(StoreError::AlreadyExists) => mounts.delete(from).unwrap(),
@@ -156,7 +156,7 @@ fn a_kill_leaves_one_whole_copy_in_its_place() {
     plant(&mounts);
     let whole = tree(&mounts, "/memories/tree");
     let mut kills_in_the_middle = 0;
-    // How quickly a process starts depends on the machine: later rounds give it longer.
+    // The start time of a process depends on the machine: later rounds give it longer.
     for round in 0..500 {
         if round >= 25 && kills_in_the_middle > 0 {
             break;
@@ -182,7 +182,7 @@ fn a_kill_leaves_one_whole_copy_in_its_place() {
         }
         let aside = tree(&mounts, "/memories").into_keys().any(|path| path.contains("-moving-"));
         kills_in_the_middle += usize::from(aside || copies.iter().all(Option::is_some));
-        // What a view shows is the tree, once or twice, and nothing that was on its way.
+        // A view shows the tree, once or twice, and no temporary files.
         let Node::Directory(shown) = mounts.open(&at("/memories"), 9).unwrap() else { panic!() };
         assert!(shown.iter().all(|entry| !entry.path.as_str().contains("moving")));
     }

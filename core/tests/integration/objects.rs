@@ -1,5 +1,5 @@
-//! Object storage on real servers of S3's protocol and of Azure's: the contract, what is kept where, how
-//! many requests a command takes, and what is said where something is wrong.
+//! Object storage on real servers with S3's protocol and with Azure's: the contract, the layout, the
+//! number of requests per command, and the error messages.
 #![cfg(all(unix, feature = "object-storage"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -13,8 +13,7 @@ use crate::common::store_helpers::{appending, at, open_memory, race};
 use memdir::store::{EntryKind, Node, ObjectStorage};
 use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
-/// Runs on several threads at once, and counts how often `each` is true.
-/// Without this the other tests would say nothing.
+/// Runs `each` on several threads at once, and counts how many times it is true. The other tests depend on this.
 fn the_server_checks_conditions_and_writes_as_one(cloud: &'static Cloud) {
     let put = |key: &str, header: &str, value: &str, body: &str| {
         cloud.put(key, &[(header, value)], body.as_bytes())
@@ -26,7 +25,7 @@ fn the_server_checks_conditions_and_writes_as_one(cloud: &'static Cloud) {
         let body = |racer| format!("{racer}").repeat(10_000);
         assert_eq!(race(|racer| put(&key, "If-None-Match", "*", &body(racer))), 1);
         assert_eq!(cloud.get(&key).body.len(), 10_000);
-        // Of all that know the same version one writes.
+        // Of all clients that know the same version, one writes.
         assert!(cloud.put(&key, &[], b"known"));
         let known = cloud.get(&key);
         assert_eq!(race(|racer| put(&key, "If-Match", &known.tag, &body(racer))), 1);
@@ -57,7 +56,7 @@ fn a_longer_prefix_is_within_a_shorter_one(cloud: &'static Cloud) {
     }
     let beside = cloud.open(&format!("{prefix}-beside"));
     memdir::copy(&outer, &beside, OnExisting::Error, go_on).unwrap();
-    // A key has 1,024 bytes at most.
+    // A key has at most 1,024 bytes.
     let long = format!("/memories{}", "/0123456789abcdef0123456789".repeat(40));
     assert!(!outer.can_keep(&at(&long)) && outer.can_keep(&at("/memories/a")));
 }
@@ -68,7 +67,7 @@ fn files_are_plain_objects(cloud: &'static Cloud) {
     memory.create("/memories/notes/a b 50%25 \"~#?*.md", "one\n").unwrap();
     memory.insert("/memories/notes/a b 50%25 \"~#?*.md", 1, "two").unwrap();
     assert_eq!(cloud.keys(&prefix), ["notes/a b 50%25 \"~#?*.md"]);
-    // A directory whose last file goes stays, by an object of its own.
+    // A directory stays after its last file is deleted, as a separate object.
     memory.delete("/memories/notes/a b 50%25 \"~#?*.md").unwrap();
     assert_eq!(cloud.keys(&prefix), ["notes/.memdir-directory%2F"]);
     assert!(memory.view("/memories", None).unwrap().ends_with("\t/memories/notes"));
@@ -81,17 +80,17 @@ fn what_other_programs_put_there_is_taken_as_it_is(cloud: &'static Cloud) {
     let store = cloud.open(&prefix);
     for (key, content) in [
         ("theirs/deep/file.md", "theirs"),
-        // What a console calls a folder.
+        // A folder in the sense of a console.
         ("folder/", ""),
         ("folder/in it", "x"),
-        // What some programs put at a directory's own path.
+        // Some programs create an object at a directory's own path.
         ("marked", ""),
         ("marked/in it", "x"),
-        // A name that no path can have, and one that would forge a line.
+        // A name that no path can have, and one that would forge a line of output.
         ("theirs/..%2Fescape", "x"),
         ("theirs/a\\b", "x"),
     ] {
-        // Which Azure takes for a slash.
+        // Azure treats it as a slash.
         if cloud.is_azure() && key.contains('\\') {
             continue;
         }
@@ -179,7 +178,7 @@ fn a_large_file_streams(cloud: &'static Cloud) {
     assert!(seen == content, "the stream differs");
 }
 
-/// S3 lists and deletes 1,000 at once; Azure lists 5,000 and deletes 256.
+/// S3 lists and deletes 1,000 at once. Azure lists 5,000 and deletes 256.
 fn more_objects_than_one_request_is_for_are_all_there(cloud: &'static Cloud) {
     let prefix = prefix();
     let many = cloud.few(1100, 300);
@@ -247,7 +246,7 @@ fn a_history_takes_two_requests_more_for_an_edit(cloud: &'static Cloud) {
     assert_eq!(proxy.requests().len(), 1);
 }
 
-/// What a developer is told by the error.
+/// The error message for the developer.
 fn said(opened: Result<ObjectStorage, memdir::Error>) -> String {
     let error = opened.err().unwrap_or_else(|| panic!("it was opened")).to_string();
     for secret in [&SECRETS[..], &["127.0.0.1", "no-such-bucket"]].concat() {
@@ -287,7 +286,7 @@ fn what_is_wrong_is_one_clear_sentence(cloud: &'static Cloud) {
     }
 }
 
-/// What looks like a condition that is not met, and is none: nobody waits for it to pass.
+/// Looks like a failed condition, but is not one: the client does not retry.
 fn a_write_that_is_never_allowed_is_refused_at_once(cloud: &'static Cloud) {
     let prefix = prefix();
     let proxy = Proxy::before(&cloud.server);
@@ -298,7 +297,7 @@ fn a_write_that_is_never_allowed_is_refused_at_once(cloud: &'static Cloud) {
         ("409 Conflict", "ContainerBeingDeleted"),
         ("412 Precondition Failed", "LeaseIdMissing"),
     ] {
-        // After the two requests that look what is there.
+        // After the two requests that read the state.
         proxy.plan(Plan::From(2, Fault::Refused(status, code)));
         let refused = store.write(&at("/memories/a"), b"x", OnExisting::Overwrite).unwrap_err();
         let requests = proxy.requests();
@@ -326,7 +325,7 @@ fn a_model_is_told_nothing_about_the_place(cloud: &'static Cloud) {
     assert!(memory.execute(view).content.as_text().unwrap_or_default().contains("does not exist"));
 }
 
-/// Any text is a memory of its own, below the prefix and nowhere else.
+/// Any text is a separate memory, below the prefix and nowhere else.
 fn a_namespace_reaches_no_other(cloud: &'static Cloud) {
     let prefix = prefix();
     let address = cloud.address(&prefix);
@@ -362,7 +361,7 @@ fn a_namespace_reaches_no_other(cloud: &'static Cloud) {
     open("me").clear().unwrap();
     let left = cloud.keys(&prefix);
     assert_eq!(left.iter().filter(|key| key.ends_with("/x/mine")).count(), names.len() - 1);
-    // Keys are told from the prefix on: none is outside.
+    // Keys are relative to the prefix, so none is outside.
     assert!(left.iter().all(|key| key.split('/').count() == 3), "{left:#?}");
 }
 

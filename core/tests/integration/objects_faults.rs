@@ -1,5 +1,5 @@
-//! Object storage when things go wrong at every request: errors, lost answers, and the end of the
-//! client. Afterwards a command has been done or has not, and nothing that was acknowledged is lost.
+//! Object storage with faults at every request: errors, lost answers, and the end of the client.
+//! Afterwards a command is either done or not done, and no acknowledged change is lost.
 #![cfg(all(unix, feature = "object-storage"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -21,19 +21,19 @@ fn tree(store: &dyn Store) -> Tree {
     store_helpers::tree(store, "/memories")
 }
 
-/// What every command starts with. The server is asked directly, which is quicker.
+/// The initial state for every command. It is written directly to the server, which is faster.
 fn prepare(cloud: &Cloud, prefix: &str) {
     for key in ["file", "dir/a", "dir/b", "dir/sub/c", "other/x"] {
         cloud.put(&format!("{prefix}/{key}"), &[], key.as_bytes());
     }
-    // An empty directory, and one in a directory that is to be moved.
+    // An empty directory, and one in a directory that will be moved.
     for directory in ["lone", "dir/empty"] {
         let key = format!("{prefix}/{directory}/.memdir-directory%2F");
         cloud.put(&key, &[], b"");
     }
 }
 
-/// A place that has it, and the memory there.
+/// A prefix with the initial state, and the store there.
 fn prepared(cloud: &Cloud) -> (String, ObjectStorage) {
     let prefix = prefix();
     prepare(cloud, &prefix);
@@ -65,10 +65,10 @@ const COMMANDS: &[Command] = &[
     ("clear", |s| s.clear()),
 ];
 
-/// Those that between them send every kind of request.
+/// Together these send every kind of request.
 const OF_EACH_KIND: [&str; 4] = ["create", "edit", "delete a directory", "rename a file"];
 
-/// A fault that passes at any one request: the command is done all the same, once.
+/// A transient fault at any one request: the command still succeeds, once.
 fn a_fault_that_passes_changes_nothing_about_any_command(cloud: &'static Cloud) {
     let commands =
         COMMANDS.iter().filter(|(name, _)| !cloud.is_azure() || OF_EACH_KIND.contains(name));
@@ -108,7 +108,7 @@ fn a_fault_that_passes_changes_nothing_about_any_command(cloud: &'static Cloud) 
     });
 }
 
-/// With a history: the command is done once, and so is its version.
+/// With a history: the command is done once, and has one version.
 fn a_fault_that_passes_makes_no_version_too_many(cloud: &'static Cloud) {
     let mut options = MemoryOptions::default();
     options.history = true;
@@ -155,7 +155,7 @@ fn a_fault_that_passes_makes_no_version_too_many(cloud: &'static Cloud) {
     });
 }
 
-/// The server has gone for good from some request on: an error, and then the tool answers again.
+/// The server is gone from some request on: the command returns an error, and a later one works again.
 fn a_server_that_goes_away_is_an_error_and_comes_back(cloud: &'static Cloud) {
     let (prefix, store) = prepared(cloud);
     let before = tree(&store);
@@ -172,8 +172,8 @@ fn a_server_that_goes_away_is_an_error_and_comes_back(cloud: &'static Cloud) {
     assert_eq!(store.read(&at("/memories/file")).unwrap(), b"file+");
 }
 
-/// A server that refuses everything from some request on: where the error says that nothing was changed,
-/// nothing was; and where no request could have changed anything, it says so.
+/// A server that refuses everything from some request on: if the error says that nothing was changed,
+/// this is true; and if no request could have changed anything, the error says so.
 fn what_an_error_says_of_the_change_is_true(cloud: &'static Cloud) {
     let refused = Fault::Refused("400 Bad Request", "InvalidArgument");
     let mut known = [0, 0];
@@ -198,8 +198,8 @@ fn what_an_error_says_of_the_change_is_true(cloud: &'static Cloud) {
     assert!(known[0] > 0 && known[1] > 0, "{known:?}");
 }
 
-/// A caller who goes before anything is changed is heard at once, also by a command that waits for a
-/// server which says nothing; one who goes later is not.
+/// A call that is cancelled before anything is changed ends at once, even if it waits for a server
+/// that does not answer. A later cancellation has no effect.
 fn a_change_whose_caller_has_gone_does_not_happen(cloud: &'static Cloud) {
     let (prefix, store) = prepared(cloud);
     let before = tree(&store);
@@ -233,7 +233,8 @@ fn a_change_whose_caller_has_gone_does_not_happen(cloud: &'static Cloud) {
     assert_eq!(store.read(&at("/memories/file")).unwrap(), b"file+");
 }
 
-/// Other writers come between a write whose answer is lost and the question whether it was done.
+/// Other writers change the object between a write whose answer is lost and the request that checks
+/// whether it was done.
 fn a_lost_answer_is_understood_also_when_others_wrote_since(cloud: &'static Cloud) {
     let prefix = prefix();
     let store = cloud.open(&prefix);
@@ -245,7 +246,7 @@ fn a_lost_answer_is_understood_also_when_others_wrote_since(cloud: &'static Clou
         proxy.plan(Plan::One(1, Fault::DoneBut500));
         thread::scope(|scope| {
             let edit = scope.spawn(|| append(&faulty, &path, "once"));
-            // In the pause before the next try.
+            // In the pause before the next attempt.
             while proxy.requests().len() < 2 {
                 thread::yield_now();
             }
@@ -278,14 +279,14 @@ fn until_its_end(
         result
     });
     if proxy.wait_for_halt(|| done.load(Ordering::Acquire)) {
-        // It waits for an answer that does not come. What it would do is of no more effect.
+        // It waits for an answer that does not come, and has no further effect.
         return None;
     }
     Some(work.join().unwrap())
 }
 
-/// The client ends at each request of the rename of a directory, before or after the server does
-/// it. Every file is in at least one place, and the same rename, asked again, finishes it.
+/// The client ends at each request of the rename of a directory, before or after the server
+/// executes it. Every file is at one of the two paths at least, and a retry of the rename completes it.
 fn a_directory_rename_that_breaks_off_is_finished_by_the_same_rename(cloud: &'static Cloud) {
     let rename: fn(&dyn Store) -> _ = |s| s.rename(&at("/memories/dir"), &at("/memories/to/dir"));
     let whole = prefix();
@@ -311,11 +312,11 @@ fn a_directory_rename_that_breaks_off_is_finished_by_the_same_rename(cloud: &'st
                 assert!(there.contains(&Some(content)), "{number} {after}: {path} in {left:#?}");
             }
             let again = rename(&store);
-            // The last request takes the source away; then there is nothing left to be asked for.
+            // The last request deletes the source. Then there is nothing left to rename.
             let complete = left == expected;
             assert!(again.is_ok() || complete, "{number} {after}: {again:?}");
             assert_eq!(tree(&store), expected, "{number} {after}");
-            // Nothing of it is left over.
+            // No leftovers remain.
             let keys = cloud.keys(&prefix);
             assert!(!keys.iter().any(|key| key.starts_with("dir/")), "{keys:#?}");
             number += (cloud.few(4, 16) / times(1)).max(1);
@@ -325,7 +326,7 @@ fn a_directory_rename_that_breaks_off_is_finished_by_the_same_rename(cloud: &'st
     assert!(ends > cloud.few(10, 2), "{ends}");
 }
 
-/// The same for every other command: done, not done, or as its page says.
+/// The same for every other command: done, not done, or as its documentation says.
 fn a_client_that_ends_leaves_whole_files(cloud: &'static Cloud) {
     for (name, command) in COMMANDS.iter().filter(|(name, _)| !name.contains("rename a dir")) {
         for after in [false, true] {
@@ -352,7 +353,7 @@ fn a_client_that_ends_leaves_whole_files(cloud: &'static Cloud) {
                     let kept = left.values().flatten().any(|content| content == b"other/x");
                     assert!(kept, "{name} {number} {after}: {left:#?}");
                 }
-                // And what was asked for can be asked for again, by anybody.
+                // Any client can repeat the request.
                 match command(&store) {
                     Ok(()) | Err(StoreError::NotFound | StoreError::AlreadyExists) => {}
                     Err(error) => panic!("{name} {number} {after}: {error}"),
@@ -364,7 +365,7 @@ fn a_client_that_ends_leaves_whole_files(cloud: &'static Cloud) {
     }
 }
 
-/// A rename that was not finished keeps its directory from being renamed elsewhere.
+/// An unfinished rename prevents another rename of its directory to a different path.
 fn another_rename_of_a_directory_half_moved_is_refused(cloud: &'static Cloud) {
     let (prefix, store) = prepared(cloud);
     let proxy = Proxy::before(&cloud.server);
@@ -381,7 +382,7 @@ fn another_rename_of_a_directory_half_moved_is_refused(cloud: &'static Cloud) {
     assert!(matches!(to("/memories/two"), Err(StoreError::NotFound)));
 }
 
-/// A timeout is no answer either.
+/// A timeout is treated like a lost answer.
 fn a_server_that_says_nothing_is_not_waited_for_long(cloud: &'static Cloud) {
     let (prefix, store) = prepared(cloud);
     let proxy = Proxy::before(&cloud.server);
@@ -392,7 +393,7 @@ fn a_server_that_says_nothing_is_not_waited_for_long(cloud: &'static Cloud) {
     assert_eq!(store.read(&at("/memories/file")).unwrap(), b"file+once");
 }
 
-/// An edit and a rename of the same file at once: the edit is in the file wherever it is, or it
+/// An edit and a rename of the same file at once: the edit is in the file at its new path, or it
 /// was refused.
 fn an_edit_that_races_with_a_rename_is_kept_or_refused(cloud: &'static Cloud) {
     let prefix = prefix();
@@ -420,12 +421,12 @@ fn an_edit_that_races_with_a_rename_is_kept_or_refused(cloud: &'static Cloud) {
     assert!(kept > 0, "no edit came before a rename");
 }
 
-/// A file, and files below its path, made at once: never both.
+/// A file, and files below its path, created at once: never both.
 fn a_file_and_a_directory_at_one_path_are_never_both_made(cloud: &'static Cloud) {
     let store = cloud.open(&prefix());
     let mut won = 0;
     for round in 0.. {
-        // Both may lose a round, and on a slow server they mostly do.
+        // Both may lose a round, and on a slow server they usually do.
         if won > 0 && round >= times(cloud.few(15, 5)) {
             break;
         }

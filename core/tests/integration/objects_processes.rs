@@ -1,5 +1,4 @@
-//! One bucket or container and several processes: that edit one file, that create one path, that are killed,
-//! that are forked.
+//! One bucket or container and several processes: that edit one file, create one path, are killed, or are forked.
 #![cfg(all(unix, feature = "object-storage"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -16,7 +15,7 @@ use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting};
 
 const WORKER: &str = here!("worker");
 
-/// Not a test of its own: the work of the processes that the tests below start.
+/// Not a real test: the work of the processes that the tests below start.
 #[test]
 fn worker() {
     let Some(job) = Job::of_this_process() else { return };
@@ -54,7 +53,7 @@ fn a_kill_at_any_moment_loses_nothing_acknowledged(cloud: &'static Cloud) {
     let (memory, rounds) = (open_memory(&address), times(5));
     let lived = workers::kill_at_any_moment(WORKER, &address, &memory, rounds, |names| {
         for me in names {
-            // Its directory is at one of its two places, or both, or gone; and can be finished with.
+            // Its directory is at one of its two paths, at both, or gone. The rename can be completed.
             let [old, new] = directories(me);
             let _ = memory.rename(&old, &new);
             for path in [&old, &new] {
@@ -72,11 +71,12 @@ fn a_kill_at_any_moment_loses_nothing_acknowledged(cloud: &'static Cloud) {
 fn a_forked_process_goes_on_with_connections_of_its_own(cloud: &'static Cloud) {
     let address = cloud.fresh();
     assert!(Worker::start(WORKER, &address, Path::new(""), "fork", "").succeeds());
-    // The parent's and two children's, and those of a child of a child.
+    // The parent's and two children's, and those of a grandchild.
     assert_eq!(lines(&open_memory(&address)), 4 * 20);
 }
 
-/// Opens the store in a process of its own, with another environment, and looks for what it says.
+/// Opens the store in a separate process with another environment, and checks that its error
+/// contains `words`.
 fn is_told(cloud: &Cloud, words: &str, environment: impl Fn(&mut Command) -> &mut Command) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     let told = environment(&mut command)
@@ -97,13 +97,13 @@ fn missing_credentials_are_said_to_be_missing(cloud: &'static Cloud) {
             .env_remove("AWS_ACCESS_KEY_ID")
             .env_remove("AWS_SECRET_ACCESS_KEY")
             .env_remove("AZURE_STORAGE_ACCOUNT_KEY")
-            // Where a machine of the cloud would be given some.
+            // On a cloud machine, credentials would come from this address.
             .env("AWS_METADATA_ENDPOINT", format!("http://{nobody}"))
             .env("AZURE_MSI_ENDPOINT", format!("http://{nobody}/metadata/identity/oauth2/token"))
     });
 }
 
-/// Only this server looks at keys. In the cloud it is said that they were refused.
+/// Only this server checks keys. In the cloud the error says that they were refused.
 fn a_wrong_key_is_told(cloud: &'static Cloud) {
     is_told(cloud, "the credentials do not allow to list the bucket", |command| {
         command.env("AZURE_STORAGE_ACCOUNT_KEY", "YW5vdGhlciBrZXk=")
@@ -113,8 +113,7 @@ fn a_wrong_key_is_told(cloud: &'static Cloud) {
     });
 }
 
-/// In a process of its own: the parent has open connections, and a file half read, and goes on using
-/// them.
+/// In a separate process: the parent has open connections and a partly read file, and continues to use them.
 fn while_connected(memory: &Memory) {
     let store = memory.store();
     let large = MemoryPath::parse("/memories/large").unwrap();
@@ -132,7 +131,7 @@ fn while_connected(memory: &Memory) {
                 let grandchild = child(|| insert(memory, "below a", 20));
                 assert!(succeeded(grandchild));
             } else {
-                // The parent's stream is not a child's.
+                // A child cannot use the parent's stream.
                 assert!(stream.read_to_end(&mut Vec::new()).is_err());
             }
         })

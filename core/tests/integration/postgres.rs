@@ -1,5 +1,4 @@
-//! The PostgreSQL store: how often it asks the server, what it does when an answer is lost, and that
-//! nobody waits for ever.
+//! The PostgreSQL store: the number of requests, the handling of lost answers, and timeouts of every wait.
 #![cfg(all(unix, feature = "postgres"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -31,7 +30,7 @@ fn through(proxy: &Proxy, server: &Server, namespace: &str) -> String {
 fn a_view_is_one_round_trip_and_a_change_is_two() {
     let Some(server) = server() else { return };
     let proxy = Proxy::before(port(server));
-    // One connection, so that all statements are known to it after the first round.
+    // One connection, so all statements are prepared on it after the first round.
     let address = through(&proxy, server, "counted") + "&pool_size=1";
     let memory = open_memory(&address);
     memory.create("/memories/dir/sub/file", "line\n").unwrap();
@@ -154,7 +153,7 @@ fn names_of_tenants_are_names_and_nothing_else() {
 fn the_longest_paths_are_kept_and_found() {
     let Some(server) = server() else { return };
     let store = open(&server.fresh());
-    // Of letters that do not compress: an index has no room for 4,000 of them.
+    // Letters that do not compress: an index has no room for 4,000 of them.
     let mut state = 7_u32;
     let mut letter = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -230,7 +229,7 @@ fn a_client_that_is_silent_for_too_long_loses_its_turn_and_begins_anew() {
     slow.update(&file, &mut |old| {
         calls += 1;
         if calls == 1 {
-            // The other one has to wait for the server to end the turn of this one.
+            // The other one waits until the server ends this one's transaction.
             other.write(&file, b"other ", OnExisting::Overwrite).unwrap();
         }
         Some(Splice { range: old.len()..old.len(), text: b"slow".to_vec() })
@@ -263,7 +262,7 @@ fn a_server_that_comes_back_is_used_again_and_the_model_learns_nothing_of_it() {
             assert!(!said.contains(word), "{said}");
         }
         server.start_again();
-        // The connections that broke are not used again, neither to read nor to write.
+        // Broken connections are not used again, neither to read nor to write.
         let reply = create(round);
         assert!(!reply.is_error, "{:?}", reply.cause);
         for kept in 0..=round {

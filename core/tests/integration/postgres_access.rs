@@ -1,4 +1,4 @@
-//! Who gets into a PostgreSQL store, and who sees what: passwords, rights, tenants, certificates.
+//! Access to a PostgreSQL store: passwords, permissions, tenants, certificates.
 #![cfg(all(unix, feature = "postgres"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -15,7 +15,7 @@ fn open(address: &str) -> PostgresDatabase {
     PostgresDatabase::open(address, Durability::Relaxed).unwrap()
 }
 
-/// Why a store cannot be opened, in the words for the developer.
+/// The error for the developer when a store cannot be opened.
 fn refusal(address: &str) -> String {
     let Err(error) = PostgresDatabase::open(address, Durability::Full) else {
         panic!("it was opened")
@@ -92,7 +92,7 @@ fn a_user_who_may_not_make_tables_uses_those_that_are_there() {
     ] {
         assert!(matches!(refused, Err(StoreError::PermissionDenied)), "{refused:?}");
     }
-    // The printed SQL is also what stands in the documents.
+    // The printed SQL is the same as in the documentation.
     let printed = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/stores/postgres.sql");
     let all = PostgresDatabase::schema() + "\n" + PostgresDatabase::row_security();
     if std::env::var_os("MEMDIR_GENERATE").is_some() {
@@ -120,12 +120,12 @@ fn row_level_security_keeps_tenants_apart() {
     for name in ["one", "two"] {
         open_as(name, name).write(&file, name.as_bytes(), OnExisting::Error).unwrap();
     }
-    // By the setting: a statement that does not say whose it is sees nothing.
+    // With the setting: a statement that names no tenant sees nothing.
     let seen = |role: &str| sql(&format!("SET ROLE {role}; SELECT count(*) FROM memdir.node"));
     assert_eq!((seen("one"), seen("memdir")), ("0".to_owned(), "6".to_owned()));
     assert_eq!(open_as("two", "one").read(&file).unwrap(), b"one");
 
-    // By the role: whatever it says.
+    // With the role: whatever the statement names.
     sql("DROP POLICY namespace ON memdir.node;
          CREATE POLICY namespace ON memdir.node
              USING (namespace = current_user) WITH CHECK (namespace = current_user)");
@@ -140,7 +140,7 @@ fn row_level_security_keeps_tenants_apart() {
     }
     own.update(&file, &mut |_| Some(Splice { range: 0..0, text: b"still ".to_vec() })).unwrap();
     assert_eq!(own.read(&file).unwrap(), b"still one");
-    // Rows of one's own in another's directory are nowhere to be seen.
+    // A row of one tenant in another tenant's directory is not visible to either.
     sql("SET ROLE two; INSERT INTO memdir.node (namespace, parent, name, content)
          SELECT 'two', generate_series(1, 20), 'a', 'forged' ON CONFLICT DO NOTHING");
     assert_eq!(own.read(&file).unwrap(), b"still one");

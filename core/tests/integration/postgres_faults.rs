@@ -1,5 +1,5 @@
-//! Faults as a matrix on a real PostgreSQL server: each request of each command is lost once, or its answer
-//! is. After each the tree is as it was or as it should be, and the sentence says truly which.
+//! Fault matrix on a real PostgreSQL server: each request of each command, or its answer, is lost once.
+//! After each fault the tree is either unchanged or complete, and the message says correctly which.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![cfg(all(unix, feature = "postgres"))]
 
@@ -14,7 +14,7 @@ use memdir::{Memory, MemoryOptions, OnExisting};
 
 type Tree = BTreeMap<String, Vec<u8>>;
 
-/// Each with a tree that has `a.md` and `d/{b.md,e/c.md}`.
+/// Each starts with a tree that has `a.md` and `d/{b.md,e/c.md}`.
 const COMMANDS: &[&str] = &[
     r#"{"command":"view","path":"/memories/a.md"}"#,
     r#"{"command":"view","path":"/memories"}"#,
@@ -35,7 +35,7 @@ fn tree(memory: &Memory) -> Tree {
     paths.iter().map(|path| (path.to_string(), content(path))).collect()
 }
 
-/// A memory with the tree, seen from nearby.
+/// A memory with the initial tree, which bypasses the proxy.
 fn prepared(address: &str, options: &MemoryOptions) -> Memory {
     let memory = Memory::open(address, options.clone()).unwrap();
     for (file, text) in [("a.md", "a\n"), ("d/b.md", "b\n"), ("d/e/c.md", "c\n")] {
@@ -44,7 +44,7 @@ fn prepared(address: &str, options: &MemoryOptions) -> Memory {
     memory
 }
 
-/// Each version with its content, and how many there are: one for each change that was made.
+/// Reads each version's content, and returns the number of versions: one for each change that was made.
 fn versions(memory: &Memory) -> usize {
     if !memory.options().history {
         return 0;
@@ -99,7 +99,7 @@ fn lose_each_request(history: bool) {
                 let (before, recorded) = (tree(&near), versions(&near));
                 let far = address.replacen(&format!(":{real}/"), &format!(":{}/", proxy.port), 1);
                 let far = Memory::open(&far, options.clone()).unwrap();
-                // With a connection that is there already.
+                // Opens the connection first.
                 far.view("/memories", None).unwrap();
                 let losses = proxy.losses();
                 proxy.lose_after(requests, loss);

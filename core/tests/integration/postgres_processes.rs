@@ -1,5 +1,5 @@
-//! One PostgreSQL database and several processes: that edit it, that are killed, that are forked;
-//! and a server that is killed under them.
+//! One PostgreSQL database and several processes: that edit it, are killed, or are forked; and a
+//! server that is killed while they run.
 #![cfg(all(unix, feature = "postgres"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -24,7 +24,7 @@ fn report(figures: &str) {
 
 const WORKER: &str = here!("worker");
 
-/// Not a test of its own: the work of the processes that the tests below start.
+/// Not a real test: the work of the processes that the tests below start.
 #[test]
 fn worker() {
     let Some(job) = Job::of_this_process() else { return };
@@ -35,8 +35,8 @@ fn worker() {
     }
 }
 
-/// Until it is told to stop: each line is tried until it is acknowledged. What failed was not done,
-/// unless the error says that this is not known.
+/// Runs until it is told to stop. Each line is retried until it is acknowledged. A failed insert
+/// was not made, unless the error says that the outcome is unknown.
 fn insist(address: &str, base: &Path, me: &str) {
     let memory = loop {
         match Memory::open(address, MemoryOptions::default()) {
@@ -134,7 +134,7 @@ fn a_kill_of_the_server_at_any_moment_loses_nothing_acknowledged_and_does_nothin
     for me in names {
         let said = done(me);
         let (acknowledged, in_doubt) = said.split_once(' ').unwrap();
-        // Each once and in order, and none that was not acknowledged in the end.
+        // Each once and in order, and no line that was not acknowledged in the end.
         let acknowledged: u64 = acknowledged.parse().unwrap();
         assert_eq!(numbers(&log, me), acknowledged, "{me}");
         total += acknowledged;
@@ -152,8 +152,8 @@ fn a_forked_process_goes_on_with_connections_of_its_own() {
     assert!(Worker::start(WORKER, &server.fresh(), Path::new(""), "fork", "").succeeds());
 }
 
-/// In a process of its own: other threads never stop working while it forks, and children use what
-/// the parent opened.
+/// In a separate process: other threads keep working while it forks, and children use the parent's
+/// store.
 fn forking(address: &str) {
     let memory = open_memory(address);
     let other = open_memory(address);

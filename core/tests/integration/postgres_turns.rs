@@ -1,5 +1,5 @@
-//! The PostgreSQL store when writers have to wait: how long, for whom, what they hold meanwhile, and what
-//! becomes of those whose callers have gone.
+//! The PostgreSQL store when writers have to wait: how long, for which lock, the connections that they
+//! hold meanwhile, and cancelled calls.
 #![cfg(all(unix, feature = "postgres"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -18,7 +18,7 @@ fn open(address: &str, lock_timeout: Option<Duration>) -> PostgresDatabase {
     PostgresDatabase::open(address, Durability::Relaxed).unwrap().with_lock_timeout(lock_timeout)
 }
 
-/// Does `work` while an edit of `file` is under way, which keeps the namespace's lock until then.
+/// Does `work` while an edit of `file` is in progress, which holds the namespace's lock until then.
 fn while_locked<T>(store: &PostgresDatabase, file: &MemoryPath, work: impl FnOnce() -> T) -> T {
     let (inside, wait_until_inside) = mpsc::channel();
     let (leave, wait_to_leave) = mpsc::channel::<()>();
@@ -26,7 +26,7 @@ fn while_locked<T>(store: &PostgresDatabase, file: &MemoryPath, work: impl FnOnc
         let writer = scope.spawn(move || {
             store.update(file, &mut |old| {
                 inside.send(()).unwrap();
-                // Also where the work panics.
+                // Also if the work panics.
                 let _ = wait_to_leave.recv();
                 Some(Splice { range: old.len()..old.len(), text: b"+".to_vec() })
             })
@@ -39,7 +39,7 @@ fn while_locked<T>(store: &PostgresDatabase, file: &MemoryPath, work: impl FnOnc
     })
 }
 
-/// Waits until what the server says about its clients is `expected`.
+/// Waits until the server's state of its clients is `expected`.
 fn until(server: &Server, sql: &str, expected: &str) {
     let since = Instant::now();
     while server.sql("postgres", sql) != expected {
@@ -64,7 +64,7 @@ fn a_writer_waits_for_others_as_long_as_it_may_and_changes_nothing() {
     let Some(server) = server() else { return };
     let address = server.fresh();
     let slow = open(&address, None);
-    // One that shares its turns, and one that meets the lock on the server only.
+    // One that shares the queue of its process, and one that meets the lock only on the server.
     let near = open(&address, Some(Duration::from_millis(100)));
     let far = format!("{address}&application_name=far");
     let far = open(&far, Some(Duration::from_millis(100)));
@@ -119,7 +119,7 @@ fn waiting_for_other_writers_does_not_count_as_work() {
         let waiting = while_locked(&slow, &file, || {
             let waiting = scope.spawn(|| patient.write(&file, b"two", OnExisting::Overwrite));
             until(server, &waiting_for_a_lock("patient"), "1");
-            // Longer than a statement may take.
+            // Longer than the statement timeout.
             std::thread::sleep(Duration::from_millis(300));
             waiting
         });
@@ -128,8 +128,8 @@ fn waiting_for_other_writers_does_not_count_as_work() {
     assert_eq!(slow.read(&file).unwrap(), b"two");
 }
 
-/// The case: with a namespace's row locked and its writers waiting, a view in another one waited for
-/// seconds, because they held all connections.
+/// Regression test: with a namespace's row locked and its writers waiting, a view in another
+/// namespace waited for seconds, because the writers held all connections.
 #[test]
 fn waiting_writers_leave_connections_to_other_namespaces_and_to_views() {
     let Some(server) = server() else { return };
@@ -171,7 +171,7 @@ fn writers_of_all_namespaces_together_leave_connections_to_views() {
     for store in &stores {
         store.write(&file, b"", OnExisting::Error).unwrap();
     }
-    // Somebody else has locked them all, and says so after it.
+    // Another client locks all of the rows, and then takes an advisory lock as a signal.
     let lock = "BEGIN; \
                 SELECT id FROM memdir.node WHERE namespace LIKE 'locked-_' AND parent = 0 FOR UPDATE; \
                 SELECT pg_advisory_lock(7); SELECT pg_sleep(600)";
@@ -227,7 +227,7 @@ fn a_change_whose_caller_has_gone_does_not_happen_and_waits_no_longer() {
             until(server, &waiting_for_a_lock("gone"), "2");
             cancellation.cancel();
         });
-        // Also at the server nobody waits any more, while the lock is still held.
+        // No request waits on the server either, while the lock is still held.
         until(server, &waiting_for_a_lock("gone"), "0");
     });
     assert_eq!((asked.into_inner(), cancelled.into_inner()), (0, 20));
@@ -252,14 +252,14 @@ fn a_caller_that_goes_while_it_is_decided_changes_nothing() {
     store.write(&file, b"two", OnExisting::Overwrite).unwrap();
 }
 
-/// In transaction mode a pooler hands each transaction to another connection of the server.
+/// In transaction mode a pooler may give each transaction another connection to the server.
 #[test]
 fn it_works_behind_a_connection_pooler_in_transaction_mode() {
     let Some(pooler) = Server::behind_pooler() else { return };
     const CLIENTS: usize = 8;
     const ROUNDS: usize = 20;
     let memory = |client: usize, namespace: &str| {
-        // Connections of its own.
+        // Separate connections.
         let address = format!("{}?namespace={namespace}&application_name=c{client}", pooler.base());
         Memory::open(&address, MemoryOptions::default()).unwrap()
     };

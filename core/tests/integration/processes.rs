@@ -11,7 +11,7 @@ use memdir::Durability;
 
 const WORKER: &str = here!("worker");
 
-/// Not a test of its own: the work of the processes that the tests below start.
+/// Not a real test: the work of the processes that the tests below start.
 #[test]
 fn worker() {
     let Some(job) = Job::of_this_process() else { return };
@@ -48,14 +48,14 @@ fn a_kill_at_any_moment_loses_nothing_acknowledged() {
     let place = tempfile::tempdir().unwrap();
     let first = memory(place.path());
     workers::kill_at_any_moment(WORKER, place.path().to_str().unwrap(), &first, times(8), |_| {});
-    // Nothing that a view shows is left of the killed but what they had made.
+    // A view shows nothing of the killed processes except the files that they had completed.
     let listing = first.view("/memories", None).unwrap();
     for line in listing.lines().skip(2) {
         let (_, path) = line.split_once('\t').unwrap();
         assert!(path == "/memories/log" || path.starts_with("/memories/dir-r"), "{line}");
     }
-    // Nor on the disk, once it is opened anew: the last of the killed may have left something half
-    // written, and nobody has written since.
+    // Nor is anything left on the disk, once it is opened again. The last killed process may have
+    // left a partial file, and no process has written since.
     memory(place.path());
     let left = on_disk(&place.path().join("memories"));
     assert!(left.iter().all(|path| !path.contains("memdir-")), "{left:?}");

@@ -1,4 +1,4 @@
-//! What may be viewed and not changed, and directories that are themselves the root.
+//! Read-only memories, and directories that are themselves the root.
 #![cfg(all(unix, feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -11,7 +11,7 @@ use crate::common::store_helpers::{at, in_process, memory, put, refusal, shown};
 use memdir::store::{LocalDirectory, Mount, Mounts, ReadOnly, check_contract, open_mounts};
 use memdir::{Durability, Error, Memory, MemoryOptions, OnExisting, Store, StoreError, open_store};
 
-/// That every command which would change something at `path` is refused.
+/// Checks that every command that would change something at `path` is refused.
 fn refuses_changes(memory: &Memory, path: &str) {
     let sentence = format!("Error: {path} is read-only: it can be viewed but not changed");
     let new = format!("{path}.new");
@@ -56,7 +56,7 @@ fn what_is_read_only_is_viewed_and_not_changed() {
     let all = "4.0K\t/memories\n1B\t/memories/b.md\n4.0K\t/memories/handbook\n\
                1B\t/memories/handbook/a.md";
     assert_eq!(shown(&memory, "/memories"), all);
-    // Clearing leaves it.
+    // Clearing leaves it unchanged.
     memory.clear().unwrap();
     assert_eq!(
         shown(&memory, "/memories"),
@@ -97,7 +97,7 @@ fn a_read_only_directory_is_neither_made_nor_changed() {
 
     fs::create_dir_all(docs.join("guide")).unwrap();
     fs::write(docs.join("guide/a.md"), "a\n").unwrap();
-    // As a killed writer would have left it.
+    // As left by a killed writer.
     fs::write(docs.join(".memdir-staged%2F"), "half").unwrap();
     let before = common::on_disk(place.path());
     let changed = docs.metadata().unwrap().modified().unwrap();
@@ -110,12 +110,12 @@ fn a_read_only_directory_is_neither_made_nor_changed() {
     );
     assert_eq!(common::on_disk(place.path()), before);
     assert_eq!(docs.metadata().unwrap().modified().unwrap(), changed);
-    // Nor is it made anew where somebody removed it.
+    // It is not created again after it was removed.
     fs::remove_dir_all(&docs).unwrap();
     assert!(matches!(memory.view("/memories", None), Err(Error::Store(_))));
     assert!(!docs.exists());
 
-    // A store that is opened by itself refuses everything too.
+    // A read-only store that is opened alone refuses everything, too.
     fs::create_dir(&docs).unwrap();
     fs::write(docs.join("a.md"), "a").unwrap();
     let store = LocalDirectory::open_read_only(&docs).unwrap();
@@ -169,12 +169,12 @@ fn a_path_is_the_sdks_layout_at_the_root_and_itself_below() {
     assert_eq!(fs::read_to_string(path("memory/memories/a.md")).unwrap(), "a");
     assert_eq!(fs::read_to_string(path("more/b.md")).unwrap(), "b");
 
-    // `dir:` says it for any place.
+    // With `dir:`, any directory can be the root itself.
     let bare = Memory::open(&format!("dir:{}", path("docs")), MemoryOptions::default()).unwrap();
     bare.create("/memories/new.md", "new").unwrap();
     assert_eq!(fs::read_to_string(path("docs/new.md")).unwrap(), "new");
     assert!(matches!(open_store("dir:", &MemoryOptions::default()), Err(Error::Config(_))));
-    // As a path object, it is a directory whatever it looks like.
+    // As a path object, it is a directory whatever its name looks like.
     let odd = place.path().join("sqlite:x");
     let stores = open_mounts(
         [Mount::new("/memories", odd.clone()), Mount::new("/memories/odd", odd.clone())],

@@ -1,8 +1,8 @@
-//! The local directory of one system answers to the letter as that of another: random commands, drawn from a fixed seed, are
-//! executed on one and written down with their replies, then executed on the other.
+//! The local directory gives exactly the same answers on every system: random commands from a fixed seed are executed on one
+//! system and recorded with their replies, then executed on another.
 //!
-//! By itself the test does both here. With `MEMDIR_REPLAY_TO` it writes the file, with `MEMDIR_REPLAY_FROM` it reads one,
-//! which `tests/platforms/run` hands from system to system.
+//! By default the test does both here. With `MEMDIR_REPLAY_TO` it writes the file, with `MEMDIR_REPLAY_FROM` it reads
+//! one. `tests/platforms/run` passes the file between systems.
 #![cfg(any(unix, windows))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -15,7 +15,7 @@ use memdir::store::LocalDirectory;
 use memdir::{Durability, Memory, MemoryOptions, OnExisting};
 use serde_json::{Value, json};
 
-/// How many sequences are written, and of how many commands each.
+/// The number of sequences, and the number of commands in each.
 const SEQUENCES: usize = 200;
 const COMMANDS: usize = 16;
 const SEED: u64 = 20_261_122;
@@ -36,7 +36,7 @@ impl Random {
         choices[self.below(choices.len())]
     }
 
-    /// Few names, so that commands meet each other's files and directories; some of them are none on Windows. No two
+    /// Few names, so commands often hit each other's files and directories. Some are invalid on Windows. No two
     /// differ only in case.
     fn path(&mut self) -> String {
         const COMMON: &[&str] = &["a", "b", "a", "b", "c", ".h"];
@@ -108,7 +108,7 @@ impl Random {
     }
 }
 
-/// A memory in a fresh directory, with options that differ from sequence to sequence.
+/// A memory in a fresh directory, with options that vary between sequences.
 fn memory(place: &Path, sequence: usize) -> Memory {
     let mut options = MemoryOptions::default();
     options.durability = Durability::Relaxed;
@@ -123,7 +123,7 @@ fn memory(place: &Path, sequence: usize) -> Memory {
     Memory::with_store(std::sync::Arc::new(store), options)
 }
 
-/// What each command of a sequence is answered, and what is there in the end.
+/// The replies to each command of a sequence, and the final tree.
 fn execute(sequence: usize, commands: &[Value]) -> Value {
     let place = tempfile::tempdir().unwrap();
     let memory = memory(place.path(), sequence);
@@ -152,7 +152,7 @@ fn write(file: &Path, sequences: usize) {
     file.flush().unwrap();
 }
 
-/// How many sequences the file has, all of which are answered here as they were there.
+/// Replays a file, and checks that all replies are the same. Returns the number of its sequences.
 fn replay(file: &Path) -> usize {
     let lines = BufReader::new(File::open(file).unwrap()).lines();
     let mut replayed = 0;
@@ -188,7 +188,7 @@ fn the_same_commands_have_the_same_replies() {
     let file = place.path().join("replies");
     write(&file, 40);
     assert_eq!(replay(&file), 40);
-    // One other reply is noticed.
+    // A single different reply is detected.
     let text =
         fs::read_to_string(&file).unwrap().replacen("File created successfully", "File made", 1);
     fs::write(&file, text).unwrap();

@@ -1,4 +1,4 @@
-//! Names of memdir's own: a model cannot use them, and what somebody else put there keeps nobody out.
+//! Reserved names: a model cannot use them, and such files of other programs do not prevent opening a memory.
 #![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -60,7 +60,7 @@ fn what_is_no_record_does_not_keep_anybody_out() {
             memory.create("/memories/a.md", "one").unwrap();
             let found = open_existing_store(&address, &options).unwrap().unwrap();
             assert_eq!(found.read(&at(RECORD)).unwrap(), content.as_bytes());
-            // Nor is it taken for one where there is a key, nor replaced.
+            // With a key, too, it is neither treated as a record nor replaced.
             let mut with_key = MemoryOptions::default();
             with_key.encryption_key = Some(EncryptionKey::from_bytes([1; 32]));
             assert!(matches!(open_store(&address, &with_key), Err(Error::Store(_))));
@@ -91,7 +91,7 @@ fn a_record_of_memdir_means_encrypted_also_when_it_is_damaged() {
         raw.delete(&at(RECORD)).unwrap();
         put(&*raw, RECORD, &record[..record.len() / 2]);
         refused();
-        // Written anew by another program.
+        // Rewritten by another program.
         let record: serde_json::Value = serde_json::from_slice(&record).unwrap();
         raw.delete(&at(RECORD)).unwrap();
         put(&*raw, RECORD, serde_json::to_string_pretty(&record).unwrap());
@@ -112,7 +112,7 @@ const RESERVED: [&str; 8] = [
     "/memories/d/.memdir-history/log",
 ];
 
-/// A store with a file, and what another store's own files would be.
+/// A store with a file, and with files that would be another store's own.
 fn with_reserved() -> Arc<dyn Store> {
     let store: Arc<dyn Store> = Arc::new(InProcess::new());
     put(&*store, "/memories/d/a.md", "one\n");
@@ -136,14 +136,14 @@ fn a_copy_brings_no_reserved_name_and_locks_no_store() {
         let store = open_existing_store(address, &options).unwrap().unwrap();
         assert_eq!(tree(&*store, "/memories").len(), 2, "{address}");
     }
-    // Into a mounted store, whose root is not that of the tree.
+    // Into a mounted store, whose root is not the root of the tree.
     let mounts = [Mount::new("/memories", "memory:"), Mount::new("/memories/d", root.clone())];
     let mounted = open_mounts(mounts, &options).unwrap();
     assert!(copy_all(&*from, &mounted).unwrap().left_out.len() == RESERVED.len());
     open_existing_store(&root, &options).unwrap().unwrap();
 }
 
-/// The history of a store may have such files, as when it was imported. They are not brought back.
+/// The history of a store may have such files, for example after an import. They are not restored.
 #[test]
 fn a_history_has_no_versions_of_reserved_names() {
     let mut options = MemoryOptions::default();

@@ -1,4 +1,4 @@
-//! The tool's schema for other hosts says what the decoder understands: no more and no less, repairs aside.
+//! The tool's schema for other hosts matches the decoder: no more and no less, except for repairs.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use crate::common::effort;
@@ -38,7 +38,7 @@ fn validators(dialect: Dialect) -> Vec<(&'static str, Validator)> {
     COMMANDS.into_iter().zip(definitions.iter().map(validator)).collect()
 }
 
-/// A value of any kind, more often one that a field may have.
+/// A value of any kind, with a preference for valid ones.
 fn value() -> impl Strategy<Value = Value> {
     let integer = prop_oneof![Just(0), Just(-1), Just(i64::MAX), 0..9_i64, any::<i64>()];
     prop_oneof![
@@ -53,7 +53,7 @@ fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// An object with some of the fields that commands have, and seldom another one.
+/// An object with some of the fields of commands, and rarely another one.
 fn fields() -> impl Strategy<Value = Map<String, Value>> {
     let name = prop_oneof![
         20 => prop::sample::select(vec![
@@ -66,7 +66,7 @@ fn fields() -> impl Strategy<Value = Map<String, Value>> {
     prop::collection::btree_map(name, value(), 0..6).prop_map(|map| map.into_iter().collect())
 }
 
-/// The fields of a command that is right, so that both sides are tried.
+/// The fields of a valid command, so both outcomes are tested.
 fn right() -> impl Strategy<Value = (usize, Map<String, Value>)> {
     let text = || ".{0,8}".prop_map(Value::from);
     let line = (0..1000_i64).prop_map(Value::from);
@@ -88,11 +88,11 @@ fn right() -> impl Strategy<Value = (usize, Map<String, Value>)> {
     )
 }
 
-/// Whether a decoded command is one that a schema can tell from a wrong one.
+/// Whether a schema can express the validity of a decoded command.
 fn is_sound(command: &Command<'_>) -> bool {
     match command {
         Command::View { view_range: Some(range), .. } => matches!(range, ViewRange::Lines(..)),
-        // No line has such a number: the handler says so.
+        // No line has such a number: the handler reports it.
         Command::Insert { insert_line, .. } => (0..=9_007_199_254_740_991).contains(insert_line),
         _ => true,
     }
@@ -106,7 +106,7 @@ fn check(
     let name = COMMANDS[command];
     let decoded = Decoded::named(name, fields);
     let input = Value::Object(fields.clone());
-    // A field too many is ignored by the decoder, and no schema admits it.
+    // The decoder ignores an unknown field, and no schema allows it.
     let definition = &tool_definitions(Dialect::JsonSchema, "", false).unwrap()[command];
     let properties = schema(definition)["properties"].as_object().unwrap();
     let known = fields.keys().all(|field| properties.contains_key(field));
@@ -119,7 +119,7 @@ fn check(
             }
             Ok(_) => {}
             Err(sentence) => {
-                // Gemini and Anthropic know no largest number.
+                // Gemini and Anthropic do not support a maximum.
                 let huge = fields.get("insert_line").is_some_and(|line| {
                     line.as_f64().is_some_and(|line| line.fract() == 0.0 && line.abs() > 9e15)
                 });
@@ -149,7 +149,7 @@ fn one_tool_admits_every_command() {
         proptest!(effort::cases(100), |((command, mut fields) in right())| {
             fields.insert("command".to_owned(), COMMANDS[command].into());
             if strict {
-                // A strict function has every field; those that are not meant are null.
+                // A strict function has every field; unused ones are null.
                 for field in schema(&tool_definition(dialect, false))["required"].as_array().unwrap() {
                     fields.entry(field.as_str().unwrap()).or_insert(Value::Null);
                 }
@@ -181,7 +181,7 @@ fn strict_functions_require_every_field_and_allow_no_other() {
             assert_eq!(schema["additionalProperties"], false);
         }
     }
-    // Strict tool use of Anthropic's API knows neither bounds of numbers nor of lengths.
+    // Strict tool use of Anthropic's API supports no bounds of numbers or lengths.
     let custom = json!(tool_definitions(Dialect::AnthropicCustom, "", false).unwrap()).to_string();
     assert!(
         !["minimum", "maximum", "minItems", "maxItems"].iter().any(|word| custom.contains(word))

@@ -1,4 +1,4 @@
-//! Sensitive text in commands: what an edit beside a secret may do, what views hide, and what paths and events show.
+//! Sensitive text in commands: edits next to a secret, the redaction in views, and paths and events.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::sync::{Arc, Mutex};
@@ -10,14 +10,14 @@ use memdir::{
     MemoryPath, OnExisting, Store,
 };
 
-/// Half of a token each; together they are one.
+/// Two halves of a token; together they are a secret.
 const HALVES: [&str; 2] = ["ghp_8fK2mQz7Lw4Xt9Rb", "1Vc6Ny3Hj5Pd0GsAeT2u"];
 
 fn token() -> String {
     HALVES.concat()
 }
 
-/// A memory on a store in which `/memories/a` holds `content` already.
+/// A memory on a store in which `/memories/a` already contains `content`.
 fn holding(content: &str, change: impl FnOnce(&mut MemoryOptions)) -> (Memory, Arc<InProcess>) {
     let store = Arc::new(InProcess::new());
     let path = MemoryPath::parse("/memories/a").unwrap();
@@ -53,7 +53,7 @@ fn an_edit_that_only_completes_a_secret_is_one_that_writes_it() {
     assert!(!refused.contains(HALVES[0]) && !refused.contains(HALVES[1]), "{refused}");
     assert_eq!(content(&store), before);
 
-    // Deleting what stands between both halves does so, too.
+    // Deleting the text between the halves also joins them.
     let between = format!("{}+++{}\n", HALVES[0], HALVES[1]);
     let (memory, store) = holding(&between, rejecting);
     memory.str_replace("/memories/a", "+++", "").unwrap_err();
@@ -77,12 +77,12 @@ fn somebody_elses_secret_does_not_stand_in_the_way() {
     for policy in [rejecting, redacting] {
         let (memory, store) = holding(&before, policy);
         memory.str_replace("/memories/a", "notes", "more notes").unwrap();
-        // Right before and right after one, where the new text and the secret touch.
+        // Directly before and after a secret, where the new text touches it.
         memory.insert("/memories/a", 0, "first").unwrap();
         memory.insert("/memories/a", 4, "last").unwrap();
         let after = format!("first\n{}\nmore notes\n{}\nlast\n", token(), token());
         assert_eq!(content(&store), after);
-        // It may be taken out.
+        // It may be removed.
         memory.str_replace("/memories/a", &format!("first\n{}", token()), "gone").unwrap();
         assert_eq!(content(&store), format!("gone\nmore notes\n{}\nlast\n", token()));
     }
@@ -101,7 +101,7 @@ fn what_is_redacted_leaves_the_rest_as_it_was_sent() {
     let expected =
         "a\nx [REDACTED:github-token] y\nz password: [REDACTED:password-assignment]\nb\n";
     assert_eq!(content(&store), expected);
-    // A mark that the file holds is text like any other.
+    // A redaction mark in the file itself is ordinary text.
     memory.str_replace("/memories/a", "x [REDACTED:github-token] y", "x").unwrap();
 }
 
@@ -136,7 +136,7 @@ fn a_view_hides_what_the_file_holds() {
         part.ends_with("     6\t[REDACTED:private-key]\n     7\tseven [REDACTED:github-token]")
     );
 
-    // Text beside it can be edited, and the reply hides as a view does.
+    // Text next to it can be edited, and the reply redacts as a view does.
     let reply = memory.str_replace("/memories/a", "eight", "8").unwrap();
     assert!(
         reply.contains(
@@ -146,7 +146,7 @@ fn a_view_hides_what_the_file_holds() {
     );
     let reply = memory.str_replace("/memories/a", "seven ", "7 ").unwrap();
     assert!(reply.contains("     7\t7 [REDACTED:github-token]\n"), "{reply}");
-    // What is shown in its place cannot be.
+    // The mark that replaces it in a view cannot be edited.
     let refused = memory.str_replace("/memories/a", "7 [REDACTED:github-token]", "7").unwrap_err();
     assert!(refused.to_string().contains("is not in the file"), "{refused}");
     assert_eq!(content(&store), format!("one\n{key}\n7 {}\n8\n", token()));
@@ -164,7 +164,7 @@ fn paths_are_judged_and_not_repeated() {
     }
 }
 
-/// Keeps what hooks are told.
+/// Records the calls of hooks.
 #[derive(Default)]
 struct Told(Mutex<Vec<String>>);
 

@@ -1,4 +1,4 @@
-//! Spans and events, as a program that subscribes to them sees them.
+//! Spans and events, as seen by a subscriber.
 #![cfg(feature = "tracing")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -40,13 +40,13 @@ impl Visit for Fields {
     }
 }
 
-/// What was seen of one span or event.
+/// One recorded span or event.
 #[derive(Clone)]
 struct Seen {
     what: String,
     level: Level,
     target: String,
-    /// Of an event: the span it is in.
+    /// For an event: the enclosing span.
     within: Option<String>,
     fields: Fields,
 }
@@ -59,7 +59,7 @@ impl Seen {
     }
 }
 
-/// Keeps what it sees up to a level.
+/// Records everything up to a level.
 struct Keeps {
     most: Level,
     seen: Arc<Mutex<Vec<Seen>>>,
@@ -103,8 +103,8 @@ fn seen(most: Level, work: impl FnOnce()) -> Vec<Seen> {
     all.iter().filter(|seen| seen.target == "memdir").cloned().collect()
 }
 
-/// One test at a time: which subscriber wants what is kept for the whole process, and asked anew where
-/// one comes or goes.
+/// One test at a time: the interest of subscribers is cached for the whole process, and computed again
+/// when one is added or removed.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -169,7 +169,7 @@ fn a_command_is_the_execution_of_a_tool() {
     }
 }
 
-/// A store that is out of reach, and has a word of its own about writing.
+/// An unavailable store, with its own message about writes.
 struct Broken;
 
 impl memdir::store::Layer for Broken {
@@ -314,7 +314,7 @@ fn a_cancelled_call_is_no_failure() {
     assert_eq!((event.level, event.fields.get("memdir.outcome")), (Level::DEBUG, "cancelled"));
     assert_eq!(event.fields.get("memdir.cause"), "-");
     assert_eq!(span.fields.get("error.type"), "cancelled");
-    // So is one that is cancelled in a store.
+    // So is a command that is cancelled in a store.
     let gives_up = Fails(|| StoreError::Source(Box::new(StoreError::Cancelled)));
     let memory = Memory::with_store(Arc::new(gives_up), MemoryOptions::default());
     assert_eq!(seen(Level::WARN, || assert!(memory.view("/memories/a", None).is_err())).len(), 0);
@@ -401,7 +401,7 @@ fn a_secret_in_a_path_is_not_told() {
     options.record_access = true;
     let memory = Memory::open("memory:", options).unwrap();
     let path = format!("/memories/{token}.md");
-    // Somebody else made it.
+    // Another program created it.
     let store = memory.store();
     store.write(&MemoryPath::parse(&path).unwrap(), b"x", OnExisting::Error).unwrap();
     let all = seen(Level::DEBUG, || {

@@ -1,4 +1,4 @@
-//! The SQLite store: what it keeps on disk, and what it says about a database that is none.
+//! The SQLite store: its files on disk, and the errors for files that are not databases.
 #![cfg(feature = "sqlite")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -20,7 +20,7 @@ fn open(path: &Path) -> Result<SqliteDatabase, StoreError> {
     SqliteDatabase::open(path, Durability::Relaxed)
 }
 
-/// Why the database cannot be opened, in the words for the developer.
+/// The error for the developer when the database cannot be opened.
 fn refusal(path: &Path) -> String {
     match open(path) {
         Err(error @ StoreError::Failed { .. }) => error.to_string(),
@@ -46,7 +46,7 @@ fn an_address_opens_it_and_what_was_written_is_there_again() {
         assert_eq!(memory.create("/memories/dir/a", "kept").is_ok(), round == 0);
         assert!(memory.view("/memories/dir/a", None).unwrap().ends_with("\tkept"));
         drop(memory);
-        // Whoever closes it last leaves one file.
+        // The last process that closes it leaves one file.
         assert_eq!(names(place.path()), ["agent.db"]);
     }
 }
@@ -119,7 +119,7 @@ fn files_of_an_older_database_have_fingerprints_which_differ_after_the_next_writ
     let (store, file) = (open(&path).unwrap(), at("/memories/a"));
     store.write(&file, b"one", OnExisting::Error).unwrap();
     let db = rusqlite::Connection::open(&path).unwrap();
-    // As it is after the step that brought the database up to date.
+    // As after the step that upgraded the database.
     db.execute_batch("UPDATE node SET written = NULL").unwrap();
     let fingerprint = || {
         let listed = store.list(&MemoryPath::root()).unwrap();
@@ -143,7 +143,7 @@ fn a_damaged_page_is_an_error_for_the_developer_and_one_sentence_for_the_model()
     }
     drop(store);
     let mut bytes = fs::read(&path).unwrap();
-    // The first page, with the header and the tables' names, stays whole.
+    // The first page, with the header and the tables' names, stays intact.
     bytes[4096..].fill(0xa5);
     fs::write(&path, bytes).unwrap();
 
@@ -219,7 +219,7 @@ fn a_large_file_streams_as_it_was_when_it_was_opened() {
     assert_eq!(size, content.len() as u64);
     let mut seen = vec![0; 1000];
     stream.read_exact(&mut seen).unwrap();
-    // A reader keeps no writer waiting, nor is it disturbed.
+    // A reader blocks no writer, and is not affected by one.
     store.delete(&file).unwrap();
     store.write(&file, b"another", OnExisting::Error).unwrap();
     stream.read_to_end(&mut seen).unwrap();
@@ -271,7 +271,7 @@ fn a_writer_waits_while_another_program_has_the_database() {
     let store = open(&path).unwrap();
     let file = at("/memories/a");
     store.write(&file, b"one", OnExisting::Error).unwrap();
-    // Another thread's connection is to SQLite what another program's is.
+    // To SQLite, another thread's connection is the same as another program's.
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     std::thread::scope(|scope| {
@@ -286,7 +286,7 @@ fn a_writer_waits_while_another_program_has_the_database() {
     assert_eq!(store.read(&file).unwrap(), b"two");
 }
 
-/// Does `work` while another program has the database.
+/// Does `work` while another program has locked the database.
 fn while_locked<T>(path: &Path, work: impl FnOnce() -> T) -> T {
     let other = rusqlite::Connection::open(path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -339,7 +339,7 @@ fn a_change_whose_caller_has_gone_does_not_happen() {
     let file = at("/memories/a");
     store.write(&file, b"one", OnExisting::Error).unwrap();
     let cancellation = Cancellation::new();
-    // Behind a lock that nobody gives back before.
+    // With a lock that is not released before.
     while_locked(&path, || {
         std::thread::scope(|scope| {
             let (sender, started) = std::sync::mpsc::channel();
@@ -365,7 +365,7 @@ fn a_change_whose_caller_has_gone_does_not_happen() {
             }
         });
     });
-    // Nor where the lock is free by the time that it is looked.
+    // The same if the lock is free when it is checked.
     let context = Context::new().cancelled_by(&cancellation);
     let done = InContext::new(&store, &context).delete(&file);
     assert!(matches!(done, Err(StoreError::Cancelled)), "{done:?}");
@@ -378,7 +378,7 @@ fn what_is_too_large_is_not_read_to_be_edited() {
     let path = place.path().join("a.db");
     let store = open(&path).unwrap().with_max_file_bytes(Some(10));
     store_helpers::what_is_too_large_is_not_read_to_be_edited(&store);
-    // A size that no memory has room for does not end the process.
+    // A size beyond any memory does not end the process.
     let db = rusqlite::Connection::open(&path).unwrap();
     db.execute("UPDATE node SET size = 1 << 50 WHERE name = 'a'", []).unwrap();
     let store = store.with_max_file_bytes(None);
@@ -401,7 +401,7 @@ fn what_broke_before_anything_was_committed_changed_nothing_and_says_so() {
     drop((db, store));
     fs::remove_file(&path).unwrap();
     if cfg!(windows) {
-        // There nobody can remove a database that is open.
+        // On Windows an open database cannot be removed.
         return;
     }
     let memory =
@@ -425,7 +425,7 @@ fn set_mode(path: &Path, mode: u32) {
 fn a_database_in_a_directory_that_cannot_be_written_can_be_viewed() {
     let test = here!("a_database_in_a_directory_that_cannot_be_written_can_be_viewed");
     common::without_power(test, |place| {
-        // A name that is something else in an address of SQLite's.
+        // A name that has another meaning in SQLite's URIs.
         let place = place.join("100% #1?mode=rw");
         fs::create_dir(&place).unwrap();
         let path = place.join("a.db");
@@ -435,7 +435,7 @@ fn a_database_in_a_directory_that_cannot_be_written_can_be_viewed() {
         set_mode(&path, 0o400);
         set_mode(&place, 0o500);
         for read_only in [true, false] {
-            // As `sqlite:` takes no question mark.
+            // Because `sqlite:` allows no question mark.
             let store = if read_only {
                 SqliteDatabase::find(&path, Durability::Full).unwrap().unwrap()
             } else {
@@ -448,7 +448,7 @@ fn a_database_in_a_directory_that_cannot_be_written_can_be_viewed() {
             assert!(matches!(refused, Err(StoreError::PermissionDenied)), "{refused:?}");
             assert_eq!(names(&place), ["a.db"]);
         }
-        // What is written later is seen, also by a store that was open before.
+        // Later writes are visible, also in a store that was open before.
         let before = open(&path).unwrap();
         assert_eq!(before.read(&at("/memories/a")).unwrap(), b"kept");
         set_mode(&place, 0o700);
@@ -456,7 +456,7 @@ fn a_database_in_a_directory_that_cannot_be_written_can_be_viewed() {
         let writer = open(&path).unwrap();
         writer.write(&at("/memories/a"), b"newer", OnExisting::Overwrite).unwrap();
         assert_eq!(before.read(&at("/memories/a")).unwrap(), b"newer");
-        // With changes that are not in the file yet it is not looked at.
+        // A database with changes that are not in the main file yet is refused.
         let copy = place.join("copy");
         fs::create_dir(&copy).unwrap();
         for name in ["a.db", "a.db-wal"] {
@@ -468,7 +468,8 @@ fn a_database_in_a_directory_that_cannot_be_written_can_be_viewed() {
     });
 }
 
-/// Neither the history nor the file's own rows, of which some were deleted and some replaced, long before.
+/// A redacted text is neither in the history nor in the file's own rows, some of which were deleted or
+/// replaced long before.
 #[test]
 fn what_is_redacted_is_nowhere_in_the_database() {
     let place = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! One SQLite database and several processes: that edit it, that are killed, that are forked.
+//! One SQLite database and several processes: that edit it, are killed, or are forked.
 #![cfg(all(unix, feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -24,7 +24,7 @@ fn address(base: &Path) -> String {
     format!("sqlite:{}", base.join("a.db").display())
 }
 
-/// The database is whole, for SQLite itself.
+/// The database is intact, according to SQLite itself.
 fn check(base: &Path) {
     let db = rusqlite::Connection::open(base.join("a.db")).unwrap();
     let answer: String = db.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
@@ -35,7 +35,7 @@ fn check(base: &Path) {
 
 const WORKER: &str = here!("worker");
 
-/// Not a test of its own: the work of the processes that the tests below start.
+/// Not a real test: the work of the processes that the tests below start.
 #[test]
 fn worker() {
     let Some(job) = Job::of_this_process() else { return };
@@ -47,7 +47,7 @@ fn worker() {
     }
 }
 
-/// The address says nothing here: the database is in `base`.
+/// The address is not used here: the database is in `base`.
 fn succeeds(base: &Path, job: &str) -> bool {
     Worker::start(WORKER, "", base, job, "").succeeds()
 }
@@ -84,7 +84,7 @@ fn a_kill_at_any_moment_loses_nothing_acknowledged() {
 fn a_forked_process_goes_on_with_connections_of_its_own() {
     let place = tempfile::tempdir().unwrap();
     assert!(succeeds(place.path(), "fork"));
-    // Two children of 200 each, the parent's 53 and the last child's 50.
+    // Two children with 200 each, the parent's 53 and the last child's 50.
     assert_eq!(lines(&memory(place.path())), 503);
     check(place.path());
 }
@@ -104,14 +104,14 @@ fn a_fork_that_is_announced_waits_for_commands_and_the_child_goes_on() {
     check(place.path());
 }
 
-/// In processes of their own, so that no other test is running in them.
+/// In separate processes, so no other test is running in them.
 mod fork {
     use super::*;
 
     use crate::common::fork::{beside_busy_threads, child, succeeded};
 
-    /// The parent has idle connections, of two stores, and goes on using them. The last to work
-    /// is a child whose parent is through with the database.
+    /// The parent has idle connections of two stores, and continues to use them. The last one to
+    /// work is a child whose parent has already closed the database.
     pub(super) fn idle(base: &Path) {
         let memory = memory(base);
         let other = super::memory(base);
@@ -136,7 +136,8 @@ mod fork {
         });
         assert!(children.into_iter().all(succeeded));
         drop((memory, other));
-        // Whoever opens it now has to meet the child's locks, or it takes the log away from it.
+        // A process that opens it now must respect the child's locks. Otherwise it removes the log
+        // from under the child.
         insert(&super::memory(base), "anew", 1);
         std::io::Write::write_all(&mut &start, b"!").unwrap();
         assert!(succeeded(last));
@@ -168,7 +169,7 @@ mod fork {
             assert!(succeeded(told));
             leave.send(()).unwrap();
         });
-        // Now that nobody is inside, a child may.
+        // Now that no edit is in progress, a child may use it.
         assert!(succeeded(child(|| assert_eq!(store.read(&log).unwrap(), b"start after"))));
     }
 

@@ -34,7 +34,7 @@ fn stats_are_of_all_files_and_of_the_history(store: Arc<dyn Store>) {
 on_every_store!(stats_are_of_all_files_and_of_the_history);
 
 fn stats_know_the_file_that_was_not_used_for_the_longest_time(store: Arc<dyn Store>) {
-    // To the microsecond, as every store keeps times.
+    // To the microsecond, the precision of every store.
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
     let ago = |hours: u32| SystemTime::UNIX_EPOCH + Duration::from_secs(now) - HOUR * hours;
     for (path, written) in [("/memories/a", 30), ("/memories/b", 20), ("/memories/c", 10)] {

@@ -1,4 +1,5 @@
-//! The program `memdir` as it is run: what it prints, its exit codes, and what it never prints.
+//! The program `memdir` as users run it: its output, its exit codes, and secrets that it never
+//! prints.
 #![cfg(all(unix, feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -207,7 +208,7 @@ fn what_is_in_the_way_is_refused_and_named_unless_it_is_to_be_overwritten() {
     assert_eq!(well(place.path(), &[&copy[..], &["--overwrite"]].concat()), "");
     assert_eq!(well(place.path(), &["show", "sqlite:a.db", "/memories/zeta.md"]), "other");
 
-    // A directory is not overwritten by anything.
+    // A file never replaces a directory.
     fs::remove_file(root.join("zeta.md")).unwrap();
     write(&root.join("zeta.md/below"), "x", 0);
     let (code, _, stderr) = run(place.path(), &[&copy[..], &["--overwrite"]].concat());
@@ -258,7 +259,7 @@ fn check_reports_problems_and_counts_what_it_read() {
             "details": "",
         })
     );
-    // What is no part of the memory stays behind, and is named.
+    // Entries that do not belong to the memory are not copied, and are reported.
     let (code, stdout, stderr) = run(place.path(), &["copy", "a", "b"]);
     assert_eq!((code, stdout.as_str()), (0, ""));
     assert!(stderr.starts_with("memdir: left out: /memories/line\\u{1b}"), "{stderr}");
@@ -318,7 +319,7 @@ fn help_and_version_are_on_standard_output() {
     }
 }
 
-/// Whatever is wrong with an address or with where it stands, its password is not repeated.
+/// Whatever is wrong with an address or its location, its password is not printed.
 #[test]
 fn no_secret_is_ever_printed() {
     let place = place();
@@ -356,7 +357,7 @@ fn no_secret_is_ever_printed() {
             &["help", address],
         ] {
             let mut command = memdir(place.path());
-            // Remote stores must not be waited for.
+            // The test must not wait for remote stores.
             command.env("STORE", address).args(arguments);
             let (code, stdout, stderr) = said(&command.output().unwrap());
             assert_ne!(code, 0, "{arguments:?}");

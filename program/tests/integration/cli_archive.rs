@@ -1,4 +1,4 @@
-//! `memdir export` and `memdir import`: a memory with its history goes through one file and comes out the same.
+//! `memdir export` and `memdir import`: a memory with its history survives the way through one file unchanged.
 #![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![allow(clippy::print_stderr, reason = "what is left out is said")]
@@ -15,7 +15,7 @@ use serde_json::json;
 
 const OTHERS: [&str; 3] = ["./n", "dir:n", "sqlite:n.db"];
 
-/// Some of everything: bytes, long and strange names, what is hidden or empty, and a redaction.
+/// Something of every kind: bytes, long and unusual names, hidden and empty entries, and a redaction.
 fn fill(scene: &Scene) {
     let memory = scene.memory();
     let long = format!("/memories/{}/{}", "d".repeat(80), "é".repeat(90));
@@ -39,7 +39,7 @@ fn fill(scene: &Scene) {
     memory.rename("/memories/notes", "/memories/old").unwrap();
 }
 
-/// All that a store holds, with its times.
+/// The complete content of a store, with its times.
 fn whole(scene: &Scene, store: &str) -> String {
     let tree = scene.well(&["tree", store, "--all", "--json"]);
     let log = scene.well(&["log", store, "-p", "--json"]);
@@ -70,7 +70,7 @@ fn what_is_imported_is_what_was_exported() {
             (&json!(0), &json!(7), &json!(0))
         );
 
-        // Another export of the same has the same bytes, also that of a copy in another kind of store.
+        // Another export of the same memory has the same bytes, and so has that of a copy in another kind of store.
         scene.well(&["copy", scene.store, "sqlite:copy.db"]);
         scene.well(&["copy", scene.store, "./copy"]);
         for other in [to, "sqlite:copy.db", "./copy"] {
@@ -82,7 +82,7 @@ fn what_is_imported_is_what_was_exported() {
     }
 }
 
-/// What was removed for its age is not taken for complete there either.
+/// A history that was trimmed is still marked as incomplete after the import.
 #[test]
 fn a_history_that_was_trimmed_stays_one() {
     for (scene, to) in scenes().into_iter().zip(OTHERS.into_iter().cycle()) {
@@ -219,7 +219,7 @@ fn an_archive_that_is_not_whole_is_refused_before_anything_is_made() {
         let made = scene.place.path().join("n");
         assert_eq!(made.exists(), code == 0, "{what}");
         if code == 0 {
-            // It was a byte that means nothing.
+            // The changed byte has no meaning.
             assert!(whole(&scene, "n") == before, "{what}");
             fs::remove_dir_all(made).unwrap();
         }
@@ -246,7 +246,7 @@ fn an_archive_that_is_not_whole_is_refused_before_anything_is_made() {
     assert!(code == 3 && stderr.starts_with("memdir: none.tar: "), "{stderr}");
 }
 
-/// What is killed in the middle leaves no archive, and an import is finished by the next.
+/// A process that is killed in the middle leaves no archive, and the next import completes an interrupted one.
 #[test]
 fn who_is_killed_leaves_nothing_half() {
     let scene = scenes().remove(0);
@@ -271,12 +271,12 @@ fn who_is_killed_leaves_nothing_half() {
         child.wait().unwrap();
         killed += 1;
         if file.exists() {
-            // The very end of it was after the file had its name.
+            // It was killed at the very end, after the file had its name.
             fs::remove_file(&file).unwrap();
         }
     }
     assert!(killed > 0, "no export was killed");
-    // What a killed one left, or somebody put there, is no place to write into.
+    // A leftover of a killed process, or a file of another program, is never written to.
     let part = scene.place.path().join("m.tar.part");
     let _ = fs::remove_file(&part);
     fs::write(scene.place.path().join("other"), "other").unwrap();

@@ -1,4 +1,4 @@
-//! `memdir edit`: what the editor gets and leaves, and that nothing is lost or overwritten.
+//! `memdir edit`: the file for the editor, the result, and that nothing is lost or overwritten.
 #![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -11,7 +11,7 @@ use crate::common::remembering::{Scene, all, scenes};
 
 const A: &str = "/memories/a.md";
 
-/// Edits a file with a line of the shell, in which `$1` is the draft.
+/// Edits a file with a shell command, in which `$1` is the draft.
 fn edit(scene: &Scene, path: &str, script: &str, arguments: &[&str]) -> (i32, String, String) {
     let editor = scene.place.path().join("editor");
     fs::write(&editor, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -23,7 +23,7 @@ fn edit(scene: &Scene, path: &str, script: &str, arguments: &[&str]) -> (i32, St
     said(&command.output().unwrap())
 }
 
-/// What is left of drafts.
+/// The remaining drafts.
 fn drafts(scene: &Scene) -> Vec<PathBuf> {
     let listed = fs::read_dir(scene.place.path().join("tmp")).unwrap();
     listed.map(|entry| entry.unwrap().path()).collect()
@@ -47,7 +47,7 @@ fn the_draft_is_private_and_what_the_editor_leaves_is_written() {
         assert_eq!(lines[2..], ["one\r", "two"]);
         assert_eq!(memory.read(A).unwrap(), "one\r\ntwothree");
         assert_eq!(all(&memory)[0].actor.as_deref(), Some("ann"));
-        // An editor that ends each file with a newline is not let.
+        // Files without a final newline stay so, although the editor appends one.
         edit(&scene, A, "printf 'x\\n' > \"$1\"; touch \"$1~\"", &[]);
         assert_eq!(memory.read(A).unwrap(), "x");
         edit(&scene, A, "printf 'x\\ny\\n\\n' > \"$1\"", &[]);
@@ -95,12 +95,12 @@ fn what_somebody_else_wrote_is_not_overwritten_and_the_text_is_kept() {
             let (kept, _) = kept.split_once(". See").unwrap();
             assert_eq!(fs::read_to_string(kept).unwrap(), "mine\n");
             assert_eq!(memory.read(path).unwrap(), "theirs\n");
-            // As it says.
+            // With the command that the message names.
             scene.well(&["put", store, path, kept]);
             assert_eq!(memory.read(path).unwrap(), "mine\n");
             fs::remove_dir_all(&drafts(&scene)[0]).unwrap();
         }
-        // Somebody has deleted it.
+        // Another process has deleted it.
         let delete = format!("{program} rm {store} {A} >/dev/null; echo again > \"$1\"");
         let (code, _, stderr) = edit(&scene, A, &delete, &[]);
         assert!(code == 1 && stderr.contains("was changed meanwhile"), "{stderr}");

@@ -1,4 +1,5 @@
-//! The program `memdir` on encrypted stores: keys come from the environment and go nowhere.
+//! The program `memdir` on encrypted stores: keys come from the environment and are never passed
+//! on.
 #![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -36,7 +37,7 @@ fn a_store_moves_into_an_encrypted_one_and_back() {
         assert_eq!(shown, (0, "last\n".to_owned(), String::new()), "{to}");
         assert_eq!(with(place, &only, &["check", to]).0, 0, "{to}");
 
-        // Without its key, or with another, it is not opened.
+        // Without its key, or with another one, it cannot be opened.
         let (code, stdout, stderr) = with(place, &[], &["tree", to]);
         assert_eq!((code, stdout.as_str()), (2, ""), "{to}: {stderr}");
         let other = [("MEMDIR_ENCRYPTION_KEY", "another one")];
@@ -90,6 +91,6 @@ fn a_dry_run_knows_which_names_are_too_long_to_be_encrypted() {
         assert!(stderr.contains(&format!("nothing {verb} copied")), "{stderr}");
         assert!(!place.join("new").exists(), "{more:?}");
     }
-    // Names as they are have room for it.
+    // With plain names there is room for it.
     assert_eq!(with(place, &keys, &["copy", "a", "new"]).0, 0);
 }

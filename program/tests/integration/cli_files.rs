@@ -1,4 +1,4 @@
-//! The program `memdir` where it searches, counts and changes files: on each kind of store, with and without a history.
+//! The commands of `memdir` that search, count and change files: on each kind of store, with and without a history.
 #![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -13,7 +13,7 @@ use crate::common::remembering::{Scene, all, scenes};
 use memdir::MemoryPath;
 use serde_json::json;
 
-/// Runs it with a text on standard input.
+/// Runs it with a text as standard input.
 fn piped(scene: &Scene, arguments: &[&str], text: &[u8]) -> (i32, String, String) {
     let mut child = scene
         .command(arguments)
@@ -22,7 +22,7 @@ fn piped(scene: &Scene, arguments: &[&str], text: &[u8]) -> (i32, String, String
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // It may end before it has read all of it.
+    // It may end before it has read everything.
     let _ = child.stdin.take().unwrap().write_all(text);
     said(&child.wait_with_output().unwrap())
 }
@@ -31,7 +31,7 @@ fn done(stdout: &str) -> (i32, String, String) {
     (0, stdout.to_owned(), String::new())
 }
 
-/// A memory with history, and something to find.
+/// A memory with a history, and texts to search for.
 fn notes(scene: &Scene) {
     let memory = scene.memory().acting_as("ann");
     memory.create("/memories/a.md", "one\ntwo tea\nthree\nfour\nfive tea\nsix\n").unwrap();
@@ -124,7 +124,7 @@ fn grep_searches_the_history() {
         );
         let listed = scene.well(&["grep", scene.store, "-i", "tea", "--history", "-l"]);
         assert_eq!(listed, "/memories/a.md\n/memories/d/tea.md\n");
-        // What is not there any more has a history.
+        // A deleted file has a history.
         let gone = scene.json(&["grep", scene.store, "pot", "/memories/d/tea.md", "--history"]);
         assert_eq!((&gone[0]["type"], &gone[0]["line"]), (&json!("past-line"), &json!(1)));
         let plain = scene.memory_at("other", false);
@@ -344,7 +344,7 @@ fn expire_deletes_what_was_not_used() {
         assert_eq!(expire(&after), done(&format!("{a}1 file (36B) deleted\n")));
         assert_eq!(all(&memory)[0].operation.as_str(), "expired");
         assert_eq!(expire(&["--after", "101d"]), done("0 files (0B) deleted\n"));
-        // Nobody may have recorded that files are read.
+        // The store may not record accesses.
         let note = |says: bool| {
             let command = ["expire", scene.store, "--after", "99d", "-n", "--max-files", "9"];
             let ended = scene.command(&command).env_remove("MEMDIR_QUIET").output().unwrap();

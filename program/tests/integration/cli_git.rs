@@ -1,4 +1,4 @@
-//! `memdir log --format git-fast-import`, imported by the real git. Without git on the machine, nothing is tested.
+//! `memdir log --format git-fast-import`, imported by the real git. The tests need git on the machine.
 #![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![allow(clippy::print_stderr, reason = "what is left out is said")]
@@ -14,7 +14,7 @@ use memdir::{Memory, MemoryPath, OnExisting};
 fn git(repository: &Path, arguments: &[&str], stdin: &[u8]) -> Option<Vec<u8>> {
     let mut command = Command::new("git");
     command.arg("-C").arg(repository).args(["-c", "core.quotePath=false"]).args(arguments);
-    // Whatever the person who tests has configured.
+    // Independent of the user's git configuration.
     command.env("GIT_CONFIG_NOSYSTEM", "1").env("HOME", repository);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().ok()?;
@@ -32,7 +32,7 @@ fn text(repository: &Path, arguments: &[&str]) -> String {
     String::from_utf8(git(repository, arguments, b"").unwrap()).unwrap()
 }
 
-/// A repository with the history, or none if there is no git.
+/// A repository with the history; `None` without git.
 fn imported(scene: &Scene, into: &str) -> Option<std::path::PathBuf> {
     let repository = scene.place.path().join(into);
     std::fs::create_dir_all(&repository).unwrap();
@@ -76,7 +76,7 @@ fn change_much(memory: &Memory) {
     memory.rename("/memories/names", "/memories/b/names").unwrap();
     memory.insert("/memories/b/c/d.md", 1, "three\n").unwrap();
     memory.delete("/memories/b/c").unwrap();
-    // A file where a directory was.
+    // A file at the path of a former directory.
     memory.create("/memories/b/c", "file\n").unwrap();
     let deletion = all(memory)
         .iter()
@@ -141,7 +141,7 @@ fn every_version_is_in_the_commit_of_its_change() {
                 }
             }
         }
-        // At the end is what there is now, and nothing else.
+        // The last commit contains exactly the current files.
         let mut now = Vec::new();
         memory.store().files(&mut |entry| now.push(in_git(&entry.path))).unwrap();
         now.sort();
@@ -150,7 +150,7 @@ fn every_version_is_in_the_commit_of_its_change() {
         listed.sort_unstable();
         assert_eq!(listed, now);
 
-        // A later import adds what is new.
+        // A later import adds the new versions.
         memory.create("/memories/new.md", "new\n").unwrap();
         let tip = text(&repository, &["rev-parse", "main"]);
         imported(&scene, "repository").unwrap();

@@ -1,4 +1,4 @@
-//! The program `memdir` on memories with history: it lists what was changed, shows what was there, and takes it back.
+//! The program `memdir` on memories with a history: it lists changes, shows earlier contents, and undoes changes.
 #![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use crate::common::program;
 use crate::common::remembering::{Scene, all, scenes};
-use memdir::history::HistoryId;
+use memdir::history::{HistoryErrorKind, HistoryId};
 use memdir::{MemoryPath, OnExisting};
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ fn log_lists_the_versions_newest_first() {
         }
         assert_eq!(json[1]["actor"], "bob\u{1b}[31m");
         assert!(json[0]["time"].as_str().unwrap().ends_with('Z'), "{}", json[0]);
-        // Looking at it recorded nothing.
+        // Viewing recorded nothing.
         assert_eq!(all(&scene.memory()), versions);
     }
 }
@@ -92,7 +92,7 @@ fn blame_shows_which_version_brought_each_line() {
         });
         assert_eq!((json.len(), &json[1]), (2, &expected));
 
-        // What was not recorded.
+        // A change that was not recorded.
         let plain = scene.memory_at(scene.store, false);
         plain.insert("/memories/c.md", 0, "theirs\n").unwrap();
         let shown = scene.well(&["blame", scene.store, "/memories/c.md"]);
@@ -122,7 +122,7 @@ fn undo_leaves_out_or_merges_what_was_changed_since() {
         ben.str_replace("/memories/b.md", "one", "eins").unwrap();
         let versions = all(&scene.memory());
         let (later, change) = (&versions[0], versions[3].change.to_string());
-        // Both files were made before that time.
+        // Both files were created before that time.
         let since = ["undo", scene.store, "--since", &begun, "--actor", "ann"];
         let (code, _, stderr) = scene.run(&[&since[..], &["--merge"]].concat());
         assert!(code == 1 && stderr.contains("/memories/b.md: changed since by ben"), "{stderr}");
@@ -166,7 +166,7 @@ fn log_is_narrowed_by_path_actor_time_number_and_place() {
         assert_eq!(ids(&scene, &["-n", "2", "--before", &every[1]]), every[2..4]);
         assert_eq!(ids(&scene, &["--since", "1h"]), every);
         assert_eq!(ids(&scene, &["--since", "0s"]), [""; 0]);
-        // A time that was shown is exactly that of its version.
+        // A printed time is exactly that of its version.
         let log = scene.json(&["log", scene.store]);
         let time = log[2]["time"].as_str().unwrap();
         assert_eq!(ids(&scene, &["--since", time]), every[..3]);
@@ -187,7 +187,7 @@ fn a_time_without_a_zone_is_in_the_zone_of_this_computer() {
         assert_eq!(code, 0, "{stderr}");
         stdout.lines().count()
     };
-    // What clocks show there is a day ahead of UTC, or behind, so in another zone it is the future, or long ago.
+    // Clocks there are a day ahead of UTC, or behind. In another zone the same text is in the future, or long ago.
     assert_eq!(counted(micros, "UTC0"), 3);
     assert_eq!(counted(micros, "<-23>+23"), 0);
     assert_eq!(counted(micros, "<+23>-23"), 5);
@@ -195,7 +195,7 @@ fn a_time_without_a_zone_is_in_the_zone_of_this_computer() {
         assert_eq!(counted(time, zone), 3, "{zone}");
         assert_eq!(counted("yesterday", zone), 5, "{zone}");
     }
-    // A zone that is not known is an error where it matters.
+    // An unknown zone is an error where it matters.
     assert_eq!((counted(time, "Nonsense"), counted("-2h", "Nonsense")), (3, 5));
     let mut command = scene.command(&["log", scene.store, "--since", "yesterday"]);
     let (code, _, stderr) = program::said(&command.env("TZ", "Nonsense").output().unwrap());
@@ -266,7 +266,7 @@ fn an_id_may_be_shortened_to_what_no_other_has() {
             digits.clone(),
             digits[16..].to_owned(),
             version[24..].to_owned(),
-            // The change, which made this version only.
+            // The id of the change, which made only this version.
             digits[..26].to_owned(),
             format!("{}000000", &digits[..26]),
         ] {
@@ -286,7 +286,7 @@ fn an_id_may_be_shortened_to_what_no_other_has() {
             let (found, _, stderr) = show(id);
             assert!(found == code && stderr.contains(says), "{id}: {found} {stderr}");
         }
-        // Everything that a change made, by the id of the change.
+        // All versions of a change, by the id of the change.
         let memory = scene.memory();
         memory.create("/memories/d/1", "1").unwrap();
         memory.create("/memories/d/2", "2").unwrap();
@@ -377,7 +377,7 @@ fn undo_takes_back_a_change_or_all_since_a_time() {
 #[test]
 fn restore_all_and_tree_and_show_know_what_was_there() {
     for scene in scenes() {
-        // Nobody has changed it since the history is kept.
+        // It has not changed since the history began.
         let plain = scene.memory_at(scene.store, false);
         plain.create("/memories/old.md", "old\n").unwrap();
         changed(&scene);
@@ -385,7 +385,7 @@ fn restore_all_and_tree_and_show_know_what_was_there() {
         let at = log[2]["time"].as_str().unwrap();
         let tree = |arguments: &[&str]| {
             let tree = scene.well(&[&["tree", scene.store][..], arguments].concat());
-            // The ages depend on how long all this takes.
+            // The ages depend on the duration of the test.
             let line = |line: &str| match line.split_once("s  ") {
                 Some((age, name)) => format!("{}  {name}\n", &age[..7]),
                 None => format!("{line}\n"),
@@ -442,7 +442,7 @@ fn redact_removes_a_content_for_good() {
         );
         let log = scene.well(&["log", scene.store, "-p"]);
         assert!(log.contains("(redacted: a \\u{1b}secret)\nredacted: a \\u{1b}secret\n"), "{log}");
-        // The line of the redaction says what it is about.
+        // The line of the redaction names its version.
         let about = format!(" version {}", every[4]);
         assert!(log.lines().next().unwrap().contains(&about), "{log}");
         let newest = scene.json(&["log", scene.store, "-n1"]).remove(0);
@@ -594,7 +594,7 @@ fn who_stops_reading_ends_it_quietly() {
 fn erase_removes_the_files_and_the_history_if_it_is_told_to() {
     for scene in scenes() {
         changed(&scene);
-        // It cannot ask here.
+        // It cannot ask for confirmation here.
         let (code, stdout, stderr) = scene.run(&["erase", scene.store]);
         assert_eq!((code, stdout.as_str()), (1, ""));
         assert!(stderr.contains("1 file (4B) and 5 versions ("), "{stderr}");
@@ -641,7 +641,10 @@ fn redact_with_a_text_names_the_versions_and_redacts_them_if_it_is_told_to() {
         assert_eq!(told[0]["id"], versions[1].id.to_string());
         let again = scene.memory();
         for version in &versions[1..] {
-            assert_eq!(again.read_version(version.id).unwrap_err().kind(), "redacted");
+            assert_eq!(
+                again.read_version(version.id).unwrap_err().kind(),
+                Some(HistoryErrorKind::Redacted)
+            );
         }
         assert_eq!(scene.well(&[&redact[..], &["--yes"]].concat()), "nothing was left to redact\n");
 

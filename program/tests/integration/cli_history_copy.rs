@@ -1,4 +1,4 @@
-//! `memdir copy` takes the history along, into any store, or says why not.
+//! `memdir copy` copies the history as well, into any store, or reports why it cannot.
 #![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -51,11 +51,11 @@ fn a_copy_has_the_same_history() {
             });
             assert_eq!(scene.json(&copy), [again]);
 
-            // Later changes follow.
+            // Later changes are copied, too.
             scene.memory().str_replace("/memories/c.md", "pen", "hat").unwrap();
             scene.well(&["copy", scene.store, to, "--overwrite"]);
             assert_eq!(log(&scene, to), log(&scene, scene.store), "{} {to}", scene.store);
-            // And it is a history like any other.
+            // And it is a complete history.
             let memory = scene.memory_at(to, true);
             memory.undo(all(&memory)[0].change, UndoOptions::default()).unwrap();
             assert_eq!(memory.read("/memories/c.md").unwrap(), "a pen\n");
@@ -82,7 +82,7 @@ fn a_destination_with_a_history_of_its_own_is_refused() {
         assert!(scene.well(&["tree", to]).contains("c.md"));
         assert_eq!(log(&scene, to), before);
 
-        // A new one has none then, and gets it later.
+        // A new copy has no history then, and gets one later.
         let to = "./later";
         scene.well(&["copy", scene.store, to, "--without-history"]);
         assert_eq!(scene.run(&["log", to]).0, 1);
@@ -107,7 +107,7 @@ fn a_source_without_a_history_leaves_that_of_the_destination() {
 fn a_damaged_history_is_not_copied() {
     let scene = scenes().remove(0);
     change(&scene.memory());
-    // A redaction begins another segment, so all of this is in the first.
+    // A redaction begins another segment, so all of this is in the first one.
     let mut segments = fs::read_dir(scene.place.path().join("m/history/log")).unwrap();
     let path = segments.next().unwrap().unwrap().path();
     let mut bytes = fs::read(&path).unwrap();
@@ -121,7 +121,7 @@ fn a_damaged_history_is_not_copied() {
     scene.well(&["copy", "m", "sqlite:n.db", "--without-history"]);
 }
 
-/// A copy that is killed again and again is finished by the next, and its history is whole.
+/// A copy that is killed again and again is completed by the next one, and its history is complete.
 #[test]
 fn a_copy_of_a_history_that_is_killed_is_finished_by_the_next() {
     // Into a log, a table, and hidden files.

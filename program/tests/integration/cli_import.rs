@@ -1,4 +1,4 @@
-//! `memdir import` of what people have before they have a memory: a directory or a text file. `cli_import_tar` tests tar files.
+//! `memdir import` of existing notes: a directory or a text file. `cli_import_tar` tests tar files.
 #![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -56,7 +56,7 @@ fn a_single_file_goes_into_the_memory_or_into_a_directory_of_it() {
     {
         let place = tempfile::tempdir().unwrap();
         fs::write(place.path().join("text"), "Be brief.\n").unwrap();
-        // A file that is named is read through a link, as many a CLAUDE.md is one.
+        // A file given by name is read through a link, because many a CLAUDE.md is a link.
         symlink("text", place.path().join(name)).unwrap();
         let mut arguments = vec!["import", name, "m"];
         arguments.extend(to.iter().flat_map(|to| ["--to", to]));
@@ -158,13 +158,13 @@ fn what_cannot_be_imported_is_named_and_the_rest_is_imported() {
     );
     assert_eq!(files(place, "m").len(), 4);
     assert_eq!(run(place, &["check", "m"]).0, 0);
-    // In words, too.
+    // In the text output as well.
     let (_, _, stderr) = run(place, &["import", "notes", "m"]);
     assert!(
         stderr.contains("memdir: left out: link.md is a symbolic link, which is never followed\n")
     );
     assert!(stderr.contains("memdir: left out: .git is hidden: --all imports it\n"), "{stderr}");
-    // What is hidden does not count as missed, and can be imported.
+    // Hidden files are not reported as missing, and can be imported.
     for odd in
         ["link.md", "drinks/up", "socket", "picture.png", "nul.md", "huge.md", "back\\slash.md"]
     {
@@ -214,9 +214,9 @@ fn the_policies_that_are_given_hold_also_for_the_preview() {
     let done = well(place, &redacting);
     assert!(done.contains("/memories/db.md  (sensitive text is redacted)"), "{done}");
     assert!(!well(place, &["show", "m", "/memories/db.md"]).contains("t7Kq"));
-    // What is there is what would be written.
+    // The existing files equal those that would be written.
     assert!(well(place, &redacting).contains("0 files (0B) imported, 5 unchanged"));
-    // Of a limit that all of them together exceed, the command keeps what it said.
+    // When all files together exceed a limit, the command does what it announced.
     let limited = ["import", "notes", "n", "--max-files", "2", "--json"];
     let (code, stdout, _) = run(place, &limited);
     assert_eq!((code, of_type(&lines(&stdout), "file").len(), files(place, "n").len()), (1, 2, 2));

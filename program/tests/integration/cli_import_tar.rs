@@ -34,7 +34,7 @@ fn a_tar_file_of_another_program_is_imported() {
         );
         fs::remove_dir_all(place.join(format)).unwrap();
     }
-    // One that was cut off is not imported in part.
+    // A truncated file is not imported in part.
     let whole = fs::read(place.join("n.tar")).unwrap();
     for len in (0..whole.len() - 10 * 1024).step_by(512).chain([whole.len() / 2 + 77]) {
         fs::write(place.join("cut.tar"), &whole[..len]).unwrap();
@@ -70,7 +70,7 @@ fn an_archive_to_which_something_was_added_is_refused() {
     assert!(!place.join("new").exists());
 }
 
-/// A tar file with entries of these names and types. No program makes some of them.
+/// A tar file with entries of these names and types. No program creates some of them.
 fn tar_of(names: &[(&str, u8)]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (name, kind) in names {
@@ -123,7 +123,7 @@ fn names_of_a_tar_file_lead_nowhere_else() {
         .collect();
     for expected in [
         ("twice.md", "replaced"),
-        // As a directory's names are.
+        // The same as for the names in a directory.
         ("a\\\\b.md", "bad-name"),
         ("a\\u{1b}[2J.md", "bad-name"),
         ("here\\\\.md", "bad-name"),
@@ -171,7 +171,7 @@ fn an_archive_is_brought_as_it_is_unless_its_files_alone_are_asked_for() {
     assert_eq!(well(place, &["log", "o"]), well(place, &["log", "m"]));
 }
 
-/// Its files would be imported as any others, and its history would be lost.
+/// Its files would be imported like any others, and its history would be lost.
 #[test]
 fn an_archive_that_was_packed_again_or_unpacked_is_refused() {
     let place = notes();
@@ -190,7 +190,7 @@ fn an_archive_that_was_packed_again_or_unpacked_is_refused() {
         assert!(stderr.contains("are those of an archive of `memdir export`"), "{stderr}");
         assert!(!place.join("new").exists());
     }
-    // The files alone can be asked for. A file that only has the name of a manifest is a file.
+    // An option imports only the files. A file that merely has the name of a manifest is an ordinary file.
     run(place, &["import", "deep", "new", "--without-history"]);
     assert!(files(place, "new").contains(&"/memories/x/memories/CLAUDE.md".to_owned()));
     fs::write(place.join("notes/manifest.jsonl"), "{\"format\":\"mine\"}\n").unwrap();
@@ -217,7 +217,7 @@ fn a_long_name_of_a_tar_file_is_cut_and_a_malformed_record_is_refused() {
         builder.into_inner().unwrap()
     };
     let name = "n".repeat(1_000_000);
-    // The length counts itself, the blank and the line break.
+    // The length includes itself, the space and the line break.
     let record = format!("{} path={name}\n", name.len() + 14);
     fs::write(place.join("long.tar"), pax(record.as_bytes())).unwrap();
     let (code, _, stderr) = run(place, &["import", "long.tar", "m"]);

@@ -1,4 +1,5 @@
-//! The command line on the stores of a tree of mounts: what was done through a mount is in the history of its store.
+//! The command line on the single stores of a tree of mounts: changes made through a mount are in the history of its
+//! store.
 #![cfg(all(unix, feature = "sqlite"))]
 
 use std::sync::Arc;

@@ -1,11 +1,11 @@
-//! `undo` and `restore` where something else is in the way.
+//! `undo` and `restore` with obstacles at their paths.
 #![cfg(all(unix, feature = "sqlite"))]
 
 use crate::common::{program, remembering};
 use memdir::{Memory, MemoryOptions};
 use serde_json::json;
 
-/// The program says what is in the way, and that it changed nothing.
+/// The program reports the paths in the way, and that it changed nothing.
 #[test]
 fn the_program_says_what_is_in_the_way() {
     let place = tempfile::tempdir().unwrap();

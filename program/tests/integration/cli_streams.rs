@@ -1,4 +1,4 @@
-//! The program `memdir` and what is around it: pipes that end or do not block, terminals, kills.
+//! The program `memdir` and its environment: closed pipes, non-blocking pipes, terminals, kills.
 #![cfg(all(unix, feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -27,7 +27,7 @@ fn who_stops_reading_ends_it_quietly() {
     drop(pipe);
     let ended = child.wait_with_output().unwrap();
     assert_eq!((ended.status.code(), ended.stderr.as_slice()), (Some(0), &b""[..]));
-    // Any other failure of the output is said.
+    // Any other failure of the output is reported.
     let full = File::options().write(true).open("/dev/full").unwrap();
     let ended = memdir(place.path()).args(["tree", "a"]).stdout(full).output().unwrap();
     let (code, _, stderr) = said(&ended);
@@ -35,7 +35,7 @@ fn who_stops_reading_ends_it_quietly() {
     assert!(stderr.starts_with("memdir: the output cannot be written: "), "{stderr}");
 }
 
-/// As npm and other programs of Node leave the pipes that they hand on.
+/// npm and other Node programs pass on such pipes.
 #[test]
 fn a_pipe_that_does_not_block_gets_everything() {
     let place = place();
@@ -57,7 +57,7 @@ fn a_pipe_that_does_not_block_gets_everything() {
     assert!(read == content, "{} of {} bytes", read.len(), content.len());
 }
 
-/// Runs it with a terminal as standard error; what came there.
+/// Runs it with a terminal as standard error. Returns the output on the terminal as well.
 #[cfg(target_os = "linux")]
 fn on_a_terminal(place: &Path, arguments: &[&str]) -> (Output, String) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -76,7 +76,7 @@ fn on_a_terminal(place: &Path, arguments: &[&str]) -> (Output, String) {
         .unwrap();
     let reader = std::thread::spawn(move || {
         let mut read = Vec::new();
-        // It ends with an error, when nobody has the other end any more.
+        // The read ends with an error after every process has closed the other end.
         let _ = File::from(ours).read_to_end(&mut read);
         String::from_utf8_lossy(&read).into_owned()
     });
@@ -94,7 +94,7 @@ fn a_bar_is_shown_on_a_terminal_and_is_gone_at_the_end() {
         on_a_terminal(place.path(), &["copy", "a", "sqlite:b.db", "--durability=relaxed"]);
     assert!(output.status.success() && output.stdout.is_empty(), "{terminal}");
     assert!(terminal.contains("comparing"), "{terminal:?}");
-    // How far it is drawn depends on how long the copy takes.
+    // The length of the bar depends on the duration of the copy.
     assert!(terminal.contains("copying ["), "{terminal:?}");
     assert!(terminal.contains(" of 204"), "{terminal:?}");
     let (_, end) = terminal.rsplit_once("\u{1b}[2K").unwrap();
@@ -102,14 +102,14 @@ fn a_bar_is_shown_on_a_terminal_and_is_gone_at_the_end() {
         end.trim_start_matches('\r'),
         "memdir: 204 files (3.1K) copied and compared, 0 there already\r\n"
     );
-    // In a pipe there is none of it, as other tests see; with --json the end is on its stream.
+    // A pipe gets no bar, as other tests check; with --json the end is on its stream.
     let (output, terminal) =
         on_a_terminal(place.path(), &["copy", "a", "c", "--json", "--durability=relaxed"]);
     assert_eq!(lines(&String::from_utf8(output.stdout).unwrap())[0]["files"], 204);
     assert!(!terminal.contains("copied and compared"), "{terminal:?}");
 }
 
-/// A copy that is killed again and again leaves whole files, and is finished by the next.
+/// A copy that is killed again and again leaves complete files, and the next one completes it.
 #[test]
 fn a_copy_that_is_killed_is_finished_by_the_next() {
     let place = tempfile::tempdir().unwrap();
@@ -136,7 +136,8 @@ fn a_copy_that_is_killed_is_finished_by_the_next() {
             child.kill().unwrap();
             child.wait().unwrap();
             killed += 1;
-            // What is there is whole. Killed at the very start, there may be nothing yet.
+            // The existing files are complete. If it was killed at the very start, there may be
+            // none.
             let (code, stdout, stderr) = run(place.path(), &["tree", "--all", "--json", to]);
             if code == 3 {
                 assert!(stderr.contains("there is no memory"), "{stderr}");

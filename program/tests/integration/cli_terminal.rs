@@ -1,4 +1,4 @@
-//! The program `memdir` on a terminal: its colours, and that nothing hostile reaches it.
+//! The program `memdir` on a terminal: its colours, and protection against hostile texts.
 #![cfg(all(target_os = "linux", feature = "mcp", feature = "page", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -13,10 +13,11 @@ use crate::common::terminal;
 use memdir::history::HistoryQuery;
 use memdir::{Memory, MemoryOptions};
 
-/// What a terminal must not get: it would clear the screen, set its title, and turn the direction of writing.
+/// Sequences that a terminal must not get: they would clear the screen, set its title, and reverse the
+/// direction of the text.
 const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\u{2066}\r\u{8}end";
 
-/// A name with as much of it as names can have.
+/// A name with as many of them as names may contain.
 const NAME: &str = "/memories/\u{202e}dm.\u{2066}x";
 
 fn on_terminal(mut command: Command, colors: bool) -> String {
@@ -27,7 +28,7 @@ fn on_terminal(mut command: Command, colors: bool) -> String {
     terminal::run(command)
 }
 
-/// What is left of a terminal's output without our own colours.
+/// The output on a terminal without our own colours.
 fn without_colors(shown: &str) -> String {
     let mut rest = shown.to_owned();
     for parameters in ["0", "2", "31", "32", "33", "35", "36", "1;31"] {
@@ -43,7 +44,7 @@ fn harmful(shown: &str) -> Option<char> {
     })
 }
 
-/// A memory whose names, contents, actors and reasons are hostile; the ids of three of its versions.
+/// A memory with hostile names, contents, actors and reasons, and the ids of three of its versions.
 fn hostile(place: &Path) -> [String; 3] {
     let mut options = MemoryOptions::default();
     options.history = true;
@@ -66,7 +67,7 @@ fn nothing_hostile_reaches_a_terminal_from_any_command() {
     let [first, second, redacted] = &hostile(place.path());
     let (turned, nowhere) = (format!("{NAME}2"), format!("sqlite:none/{HOSTILE}"));
     let editor = "sh -c 'printf \"\\033[2J\" >> \"$0\"; exit 1'";
-    // Of each command some uses, also such that fail.
+    // Some uses of each command, including failing ones.
     let uses: &[&[&str]] = &[
         &["tree", "m"],
         &["tree", "m", "--all", "--at", "0s"],
@@ -125,7 +126,7 @@ fn nothing_hostile_reaches_a_terminal_from_any_command() {
     std::thread::sleep(Duration::from_millis(1100));
     for arguments in uses {
         for json in [false, true] {
-            // Bars have what moves the cursor.
+            // Progress bars move the cursor.
             let mut command = memdir(place.path());
             command.args(*arguments).env("EDITOR", editor).env_remove("VISUAL");
             if json {
@@ -142,7 +143,7 @@ fn nothing_hostile_reaches_a_terminal_from_any_command() {
     let help = well(place.path(), &["--help"]);
     let (_, commands) = help.split_once("Commands:\n").unwrap();
     let (commands, _) = commands.split_once("\n\n").unwrap();
-    // A summary may go on in the next line.
+    // A summary may continue on the next line.
     let lines = commands.lines().filter_map(|line| line.strip_prefix("  "));
     let commands: BTreeSet<&str> =
         lines.filter_map(|line| line.split(' ').next().filter(|name| !name.is_empty())).collect();
@@ -196,7 +197,7 @@ fn colours_are_for_terminals_that_want_them() {
         assert!(shown.contains(colored), "{arguments:?} {shown:?}");
         assert!(!on_terminal(command(""), false).contains('\u{1b}'), "{arguments:?}");
         assert!(!terminal::run(command("dumb")).contains('\u{1b}'), "{arguments:?}");
-        // What is not for a terminal is as it is.
+        // Output that is not for a terminal is unchanged.
         let piped = well(place.path(), arguments);
         assert!(!piped.contains("\u{1b}[1;31m") && !piped.contains("\u{1b}[2m"), "{piped:?}");
     }

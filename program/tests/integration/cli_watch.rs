@@ -1,4 +1,4 @@
-//! `memdir watch`: a line for each change, by whoever makes it.
+//! `memdir watch`: a line for each change, whichever process makes it.
 #![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -11,7 +11,7 @@ use crate::common::remembering::{Scene, scenes};
 use memdir::Memory;
 use serde_json::{Value, json};
 
-/// A file that is written to see whether the watch has begun.
+/// A file that is written to find out whether the watch has begun.
 const BEGIN: &str = "/memories/w/begin";
 
 const LONG: Duration = Duration::from_secs(60);
@@ -88,7 +88,7 @@ fn with_a_history_it_says_what_was_done_by_whom() {
         );
         memory.delete("/memories/w").unwrap();
         assert_eq!(watching.change(), (json!("deleted"), json!("/memories/w/b.md"), json!("ann")));
-        // Not through a memory with history.
+        // Without a history.
         let plain = scene.memory_at(scene.store, false);
         plain.create("/memories/w/new.md", "new\n").unwrap();
         assert_eq!(watching.change(), (json!("written"), json!("/memories/w/new.md"), json!(null)));
@@ -132,7 +132,7 @@ fn it_ends_when_nobody_reads_it_any_more() {
     assert_eq!((ended.status.code(), ended.stderr.as_slice()), (Some(0), &b""[..]));
 }
 
-/// Under the name of another user than root, who reads a directory that is closed.
+/// As an unprivileged user, because root can read an inaccessible directory.
 #[test]
 fn it_goes_on_after_the_store_has_failed() {
     use std::os::unix::fs::PermissionsExt;

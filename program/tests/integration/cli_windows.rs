@@ -6,7 +6,7 @@ use std::process::Command;
 
 use memdir::{Memory, MemoryOptions};
 
-/// What the program printed.
+/// The output of the program.
 fn run(arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_memdir")).args(arguments).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {output:?}");

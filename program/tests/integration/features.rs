@@ -1,8 +1,8 @@
-//! What each feature brings, and that the tools' fields stand in their order.
+//! The dependencies of each feature, and the order of the tools' fields.
 
 use std::process::Command;
 
-/// The crates that this one is made of with the given features, and the features of each.
+/// The crates in the dependency tree with the given features, and the features of each.
 fn crates(features: &str) -> Vec<String> {
     let tree = Command::new(env!("CARGO"))
         .args(["tree", "--package", "memdir-cli", "--edges", "normal,build", "--prefix", "none"])
@@ -38,7 +38,7 @@ fn without_its_feature_nothing_of_it_is_compiled() {
     }
 }
 
-/// A model fills in the fields of a tool in the order in which they stand.
+/// A model fills in the fields of a tool in their order in the schema.
 #[test]
 fn a_server_of_mcp_has_the_fields_in_their_order() {
     let crates = crates("mcp");

@@ -1,6 +1,6 @@
-//! The tests of the program `memdir`, which they run as anybody does: one program, so that they are linked once.
+//! The tests of the program `memdir`, which they run like any user. They are one program, so the linker runs once.
 //!
-//! A module a command, or a thing that several commands do. `common` has what several share.
+//! One module per command, or per topic that several commands share. `common` has the shared parts.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 

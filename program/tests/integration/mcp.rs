@@ -1,5 +1,5 @@
-//! `memdir mcp` as a client without an SDK sees it: what it serves, what it tells of changes, and what its clients may hold. The
-//! official clients are in `tests/mcp` and in `bindings-python/tests/test_mcp.py`.
+//! `memdir mcp` as seen by a client without an SDK: its tools and resources, notifications of changes, and limits for its
+//! clients. The official clients are in `tests/mcp` and in `bindings-python/tests/test_mcp.py`.
 #![cfg(all(feature = "mcp", feature = "sqlite", unix))]
 #![allow(
     clippy::expect_used,
@@ -21,7 +21,7 @@ use memdir::command::{Dialect, tool_definition, tool_definitions};
 use memdir::{Memory, MemoryOptions};
 use serde_json::{Value, json};
 
-/// Far beyond what anything takes here.
+/// Much longer than anything takes here.
 const LONG: Duration = Duration::from_secs(60);
 
 fn hello() -> Value {
@@ -42,7 +42,7 @@ fn text(answer: &Value) -> &str {
     answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"))
 }
 
-/// A server on the standard streams, with a session.
+/// A server on standard input and output, with a session.
 struct Streams {
     process: Child,
     input: ChildStdin,
@@ -83,7 +83,7 @@ impl Streams {
         self.input.write_all(format!("{message}\n").as_bytes()).unwrap();
     }
 
-    /// The next message that is wanted; the others are passed over.
+    /// The next message that matches; others are skipped.
     fn next(&self, wanted: impl Fn(&Value) -> bool) -> Value {
         loop {
             let said = self.output.recv_timeout(LONG).unwrap();
@@ -169,7 +169,7 @@ impl Http {
         said.unwrap()
     }
 
-    /// That somebody who comes now can use the memory.
+    /// Checks that a new client can use the memory.
     fn serves(&self) {
         let session = self.begin();
         let said = self.call(&session, "view", &json!({"path": "/memories"}));
@@ -210,11 +210,11 @@ fn sessions_that_are_left_make_room() {
     assert!(server.post(Some(&first), &ask(1, "ping")).2.unwrap()["result"].is_object());
     let left: Vec<_> = (0..300).map(|_| server.post(None, &hello()).1.unwrap()).collect();
     server.serves();
-    // What is unknown is said as the protocol says it, and the client may begin again.
+    // An unknown session is reported as the protocol requires, and the client may begin again.
     for gone in [&first, &left[0], &left[40]] {
         assert_eq!(server.post(Some(gone), &ask(1, "ping")).0, 404);
     }
-    // The newest 256 are there, one of which is that of the line above.
+    // The newest 256 are there, including the one in the line above.
     assert_eq!(
         server
             .post(
@@ -242,10 +242,10 @@ fn a_text_of_the_largest_size_arrives() {
     let said = server.call(&session, "create", &create("a", &"a".repeat(most)));
     assert_eq!(text(&said), "File created successfully at: /memories/a");
     assert_eq!(size("a"), Some(most as u64));
-    // One byte more is for the memory to refuse.
+    // One byte more is accepted here and refused by the memory.
     let said = server.call(&session, "create", &create("b", &"a".repeat(most + 1)));
     assert_eq!((said["result"]["isError"].as_bool(), size("b")), (Some(true), None));
-    // Each byte is spelled with six.
+    // Each byte is written with six.
     let said = server.call(&session, "create", &create("c", &"\u{7}".repeat(3 << 20)));
     assert_eq!((said["result"]["isError"].as_bool(), size("c")), (Some(false), Some(3 << 20)));
 
@@ -278,7 +278,7 @@ fn changes_that_wait_for_a_lock_leave_room_for_those_who_look() {
     }
 }
 
-/// Another process changes a memory that a client follows.
+/// Another process changes a memory that a client watches.
 fn is_told_of_what_others_change(place: &Path, arguments: &[&str], other: &Memory) -> Streams {
     other.create("/memories/a.md", "one").unwrap();
     let mut streams = Streams::open(place, arguments);
@@ -286,7 +286,7 @@ fn is_told_of_what_others_change(place: &Path, arguments: &[&str], other: &Memor
     other.str_replace("/memories/a.md", "one", "three").unwrap();
     assert_eq!(streams.notified("notifications/resources/updated")["params"]["uri"], FOLLOWED);
     streams.notified("notifications/resources/list_changed");
-    // What is not subscribed to is a change of the list only.
+    // A change of a file without a subscription is only a change of the list.
     other.create("/memories/b.md", "one").unwrap();
     let said = streams.next(|said| said["id"].is_null());
     assert_eq!(said["method"], "notifications/resources/list_changed");
@@ -308,12 +308,12 @@ fn what_others_change_in_sqlite_is_told() {
         let other = Memory::open(&address, MemoryOptions::default()).unwrap();
         let arguments = [&["sqlite:a.db"], options].concat();
         let mut streams = is_told_of_what_others_change(place.path(), &arguments, &other);
-        // A deletion is a change, too. What is not subscribed to any more is not told.
+        // A deletion is a change, too. A cancelled subscription gets no notification.
         other.delete("/memories/a.md").unwrap();
         streams.notified("notifications/resources/updated");
         streams.notified("notifications/resources/list_changed");
         assert!(streams.ask(&subscription("unsubscribe"))["result"].is_object());
-        // What this server itself changes is told as well.
+        // The client is notified of the server's own changes as well.
         streams.send(&call(3, "create", &json!({"path": "/memories/a.md", "file_text": "one"})));
         let said = streams.next(|said| said["id"].is_null());
         assert_eq!(said["method"], "notifications/resources/list_changed");
@@ -363,7 +363,7 @@ fn what_is_no_message_is_answered_and_the_next_is_served() {
         let answer = streams.next(|said| said.get("error").is_some());
         assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{answer}");
     }
-    // A model that is wrong about the arguments of a tool gets a reply; arguments that are no object are no call.
+    // Wrong arguments of a tool get a reply for the model; arguments that are not an object are a protocol error.
     for arguments in [json!([1]), json!("a"), json!(1)] {
         let answer = streams.ask(&call(7, "view", &arguments));
         assert_eq!(answer["error"]["code"], -32602, "{answer}");
@@ -415,7 +415,7 @@ fn stores_are_mounted_into_one() {
         Memory::open(&team, MemoryOptions::default()).unwrap().exists("/memories/plan.md").unwrap()
     );
     assert!(!place.path().join("docs/new.md").exists());
-    // The history of each store is with its files.
+    // The history of each store is next to its files.
     for (store, path) in [("./memory", "/memories/a.md"), ("sqlite:team.db", "/memories/plan.md")] {
         let log = well(place.path(), &["log", store]);
         assert!(log.lines().count() == 1 && log.trim_end().ends_with(path), "{store}: {log}");
@@ -440,7 +440,7 @@ fn stores_are_mounted_into_one() {
     assert!(code == 3 && !why.contains("secret"), "{code} {why}");
 }
 
-/// What `memdir mcp ./memory` says that ends at once.
+/// The output of `memdir mcp ./memory`, which ends at once.
 fn said_of(place: &Path, arguments: &[&str]) -> (i32, String, String) {
     said(&memdir(place).args(["mcp", "./memory"]).args(arguments).output().unwrap())
 }
@@ -465,10 +465,10 @@ fn a_store_that_is_only_read_and_does_not_exist_is_named() {
         }
     }
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 1, "nothing was made");
-    // A wrong mount point is told first.
+    // A wrong mount point is reported first.
     let (code, _, why) = fails(&["./here", "--mount-read-only", "/elsewhere=./none"]);
     assert!(code == 2 && why.contains("cannot be mounted at"), "{code} {why}");
-    // A new memory in the process is there.
+    // A new in-process memory always exists.
     let streams = Streams::open(place.path(), &["--read-only", "memory:"]);
     assert!(streams.hello["result"]["instructions"].is_string());
 }

@@ -1,5 +1,5 @@
-//! The page of `memdir serve`, as HTTP: who is let in, what may be changed how, and that no request breaks it. A real
-//! browser looks at it in `tests/page`.
+//! The page of `memdir serve`, over HTTP: access, permitted changes, and robustness against any request. `tests/page`
+//! tests it in a real browser.
 #![cfg(all(feature = "page", feature = "sqlite", unix))]
 #![allow(
     clippy::expect_used,
@@ -42,7 +42,7 @@ impl Drop for Page {
     }
 }
 
-/// An answer, as it came.
+/// An answer, unparsed.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) head: String,
@@ -93,7 +93,7 @@ impl Page {
         let mut request = lines.join("\r\n").into_bytes();
         request.extend(b"\r\nConnection: close\r\n\r\n");
         request.extend(body);
-        // It may answer, and close, before it has read all of it.
+        // It may answer, and close, before it has read everything.
         let _ = stream.write_all(&request);
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
@@ -208,7 +208,7 @@ fn listed(page: &str) -> Vec<&str> {
     page.split("data-fragment=\"/1/diff?id=").skip(1).map(|rest| &rest[..36]).collect()
 }
 
-/// What a page is told.
+/// The events that a page receives.
 pub(crate) fn listening(page: &Page) -> impl Iterator<Item = String> + use<> {
     listening_to(page, 1)
 }
@@ -217,7 +217,7 @@ fn listening_to(page: &Page, memory: usize) -> impl Iterator<Item = String> + us
     events(page, &memory.to_string()).map(|(_, said)| said)
 }
 
-/// What a page is told of some memories, each time with the number of the memory.
+/// The events that a page receives for some memories, each with the number of the memory.
 fn events(page: &Page, memories: &str) -> impl Iterator<Item = (String, String)> + use<> {
     let mut stream = TcpStream::connect(("127.0.0.1", page.port)).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();

@@ -1,4 +1,4 @@
-//! What the page of `memdir serve` lets its clients hold: connections, streams, requests and forms.
+//! Limits of `memdir serve` for its clients: connections, streams, requests and forms.
 #![cfg(all(feature = "page", feature = "sqlite", unix))]
 #![allow(
     clippy::expect_used,
@@ -22,12 +22,12 @@ fn clients_that_keep_it_waiting_shut_nobody_out() {
     assert_eq!(page.get("/1/").status, 200);
     let within = crowd(page.port, CROWD, "GET /1/ HTTP/1.1\r\nHost: ");
     assert_eq!(page.get("/1/").status, 200);
-    // With a body that does not come a request is under way, but the page needs the secret, and such a request is over.
+    // A request without its body is in progress. But the page needs the secret, and a request without it ends at once.
     let begun =
         crowd(page.port, 100, "POST /1/new HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n");
     assert_eq!(page.get("/1/").status, 200);
     drop((idle, within, begun));
-    // The page that listens has kept its connection.
+    // The page with the event stream has kept its connection.
     page.post("/1/new", &[("to", "/memories/a.md"), ("text", "one")]);
     assert!(told.next().unwrap().contains("/memories/a.md"));
 }

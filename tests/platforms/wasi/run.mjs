@@ -7,7 +7,7 @@ const directory = (path) => fileURLToPath(new URL(path, import.meta.url)).replac
 const wasi = new WASI({
   version: 'preview1',
   args: process.argv.slice(2),
-  // Where the program looks for the cases, and writes how many there were.
+  // The directory of the cases, and the one for the program's counts.
   preopens: {
     [directory('./cases')]: directory('../../cases'),
     [directory('../target')]: directory('../../../target'),

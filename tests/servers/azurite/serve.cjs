@@ -1,8 +1,8 @@
-// Starts Azurite without its collection of garbage, which no option turns off.
+// Starts Azurite without its garbage collection, which no option disables.
 //
-// It removes every ten minutes what was written and replaced more than ten minutes ago. After each removal it sorts an index
-// anew, so a few thousand of them take minutes, in which no request is answered. The data of tests is in memory, and goes
-// with the process.
+// Every ten minutes it removes data that was written and replaced more than ten minutes ago. After each removal it sorts an
+// index again. So a few thousand removals take minutes, in which no request is answered. The data of tests is in memory, and
+// is gone with the process.
 //
 // Usage: node serve.cjs PLACE OPTION...; PLACE has node_modules/azurite, and the options are Azurite's.
 
@@ -11,6 +11,6 @@ const path = require('node:path');
 const [place] = process.argv.splice(2, 1);
 const azurite = path.join(place, 'node_modules/azurite/dist/src/blob');
 const constants = require(path.join(azurite, 'utils/constants.js'));
-// The longest time that a timer takes: 24 days.
+// The longest time of a timer: 24 days.
 constants.DEFAULT_GC_INTERVAL_MS = 2 ** 31 - 1;
 require(path.join(azurite, 'main.js'));

@@ -1,1 +1,1 @@
-//! Nothing: this crate is its `Cargo.toml`, which says what it is for.
+//! Empty: this crate is only its `Cargo.toml`, which describes its purpose.

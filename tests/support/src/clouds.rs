@@ -1,5 +1,5 @@
-//! Object storage for the tests of a program: a real server of each protocol that can be had, and plain
-//! requests to it, as another program would send them.
+//! Object storage for tests: a real server for each protocol that is installed, and plain requests to
+//! it, as another program would send them.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::io::Write;
@@ -13,26 +13,27 @@ use memdir_object_storage::ObjectStorage;
 use reqwest::{Method, Url};
 use tokio::runtime::Runtime;
 
-/// The bucket or container that each server has.
+/// The name of the bucket or container on each server.
 pub const BUCKET: &str = "memdir";
 
-/// The account that Azure's server has, whose name and key are public.
+/// The account on Azure's server. Its name and key are public.
 const ACCOUNT: &str = "devstoreaccount1";
 const ACCOUNT_KEY: &str =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
-/// What allows everything in it to the plain requests: a shared access signature, made with the key.
+/// A shared access signature, made with the key, which allows the plain requests to do everything.
 const SIGNATURE: &str = "sv=2020-12-06&ss=b&srt=sco&sp=rwdlac&se=2199-01-01T00:00:00Z&spr=https,http&\
                          sig=OYe7okbn9HWtaT2g2gT6DxaE8q7tkOAF8bPCw5zX25g%3D";
 
-/// What sends the plain requests.
+/// The client for the plain requests.
 static CLIENT: LazyLock<(Runtime, reqwest::Client)> = LazyLock::new(|| {
-    // The server of Azure's protocol closes a connection that was idle for five seconds: never when a request is on its way.
+    // Azure's server closes connections that were idle for five seconds. With this limit it never does so while a request is
+    // on its way.
     let client = reqwest::Client::builder().no_proxy().pool_idle_timeout(Duration::from_secs(1));
     (Runtime::new().unwrap(), client.build().unwrap())
 });
 
-/// No error and no reply may hold one of these.
+/// No error and no reply may contain one of these.
 pub const SECRETS: [&str; 6] =
     ["test-key-id", "test-secret-key", "Signature=", "AWS4", ACCOUNT, "Eby8vdM02"];
 
@@ -42,25 +43,26 @@ enum Protocol {
     Azure,
 }
 
-/// A server: the one of the run (`tests/servers/run`), or else one for as long as the program runs.
+/// A server: the one shared by this test run (`tests/servers/run`), or else a separate one for as
+/// long as the program runs.
 #[derive(Debug)]
 pub struct Cloud {
     protocol: Protocol,
-    /// Where it is: `127.0.0.1:port`.
+    /// Its location: `127.0.0.1:port`.
     pub server: String,
-    /// Where its notes are.
+    /// The directory of its files.
     _place: tempfile::TempDir,
 }
 
-/// What a plain request was answered.
+/// The answer to a plain request.
 pub struct Answer {
     pub status: u16,
-    /// Which version of the object it is.
+    /// The version of the object.
     pub tag: String,
     pub body: Vec<u8>,
 }
 
-/// The server of S3's protocol; `None`, said aloud, where it is not installed; in CI that is a failure.
+/// The server of S3's protocol; `None`, with a message, if it is not installed. In CI that is a failure.
 pub fn s3() -> Option<&'static Cloud> {
     static SERVER: OnceLock<Option<Cloud>> = OnceLock::new();
     SERVER.get_or_init(|| Cloud::start(Protocol::S3)).as_ref()
@@ -72,12 +74,12 @@ pub fn azure() -> Option<&'static Cloud> {
     SERVER.get_or_init(|| Cloud::start(Protocol::Azure)).as_ref()
 }
 
-/// All that there are.
+/// All installed servers.
 pub fn all() -> impl Iterator<Item = &'static Cloud> {
     [s3(), azure()].into_iter().flatten()
 }
 
-/// A prefix that no other test has.
+/// A prefix that no other test uses.
 pub fn prefix() -> String {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -97,7 +99,7 @@ fn set_keys() {
             ("AWS_DISABLE_SYSTEM_CERTIFICATES", "true"),
             ("AZURE_DISABLE_SYSTEM_CERTIFICATES", "true"),
         ] {
-            // SAFETY: the first thing that any test of these programs does, for which all wait.
+            // SAFETY: every test of these programs does this first, and the others wait for it.
             unsafe { std::env::set_var(name, value) };
         }
     });
@@ -121,21 +123,21 @@ impl Cloud {
                 std::env::var("CI").is_err(),
                 "the {name} server is not installed: make servers"
             );
-            // Past what keeps a test's words to itself.
+            // Bypasses the capture of a test's output.
             let _ = writeln!(std::io::stderr(), "==> LEFT OUT: {name} storage: make servers");
             return None;
         };
         let server = endpoint.trim().trim_start_matches("http://").to_owned();
         let cloud = Self { protocol, server, _place: place };
         if protocol == Protocol::Azure {
-            // 409: another program that shares the server has made it.
+            // 409: another program that shares the server has created it.
             let made = cloud.request(Method::PUT, "", "restype=container", &[], b"").status;
             assert!([201, 409].contains(&made), "{made}");
         }
         Some(cloud)
     }
 
-    /// The endpoint of a server of our own; `None` where it is not installed.
+    /// The endpoint of a separate server; `None` if it is not installed.
     fn started(name: &str, place: &Path) -> Option<String> {
         let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../servers").join(name);
         let started = Command::new(script).arg("start").arg(place).output().unwrap();
@@ -150,12 +152,12 @@ impl Cloud {
         self.protocol == Protocol::Azure
     }
 
-    /// How often something is done: Azure's server takes five times as long as the one of S3's protocol.
+    /// A number of repetitions: Azure's server takes five times as long as the one of S3's protocol.
     pub fn few(&self, s3: usize, azure: usize) -> usize {
         if self.is_azure() { azure } else { s3 }
     }
 
-    /// The address of a memory; on the way through `host`, which may be a proxy.
+    /// The address of a memory, through `host`, which may be a proxy.
     pub fn address_at(&self, host: &str, bucket: &str, prefix: &str) -> String {
         match self.protocol {
             Protocol::S3 => format!(
@@ -171,7 +173,7 @@ impl Cloud {
         self.address_at(&self.server, BUCKET, prefix)
     }
 
-    /// The address of a place on the server that no other test has.
+    /// An address on the server that no other test uses.
     pub fn fresh(&self) -> String {
         self.address(&prefix())
     }
@@ -180,7 +182,7 @@ impl Cloud {
         ObjectStorage::open(&self.address(prefix)).unwrap()
     }
 
-    /// On the way through `host`.
+    /// A store, through `host`.
     pub fn open_at(&self, host: &str, prefix: &str) -> ObjectStorage {
         ObjectStorage::open(&self.address_at(host, BUCKET, prefix)).unwrap()
     }
@@ -190,7 +192,7 @@ impl Cloud {
         let blob = [("x-ms-blob-type", "BlockBlob")];
         let own: &[_] = if self.is_azure() { &blob } else { &[] };
         let status = self.request(Method::PUT, key, "", &[own, headers].concat(), body).status;
-        // The last three where a condition is not met.
+        // The last three if a condition is not met.
         assert!(matches!(status, 200 | 201 | 404 | 409 | 412), "{status}");
         status < 300
     }
@@ -204,7 +206,7 @@ impl Cloud {
         self.request(Method::GET, key, "", &[], b"")
     }
 
-    /// The keys below a prefix, as the server tells them; at most the first thousand.
+    /// The keys below a prefix, as listed by the server; at most the first thousand.
     pub fn keys(&self, prefix: &str) -> Vec<String> {
         let (query, element) = match self.protocol {
             Protocol::S3 => ("list-type=2", "Key"),
@@ -236,7 +238,7 @@ impl Cloud {
         }
         address.set_query(Some(&format!("{query}{signature}")));
         let (runtime, client) = &*CLIENT;
-        // An empty body does not bring its length, and servers ask for it.
+        // An empty body does not set its length, which servers require.
         let mut request = client.request(method, address).header("Content-Length", body.len());
         request = request.body(body.to_vec());
         for (name, value) in headers {
@@ -255,7 +257,7 @@ impl Cloud {
     }
 }
 
-/// Each test, which gets the server, as a test of its own for each server, or for the one that is named.
+/// Makes a separate test for each server, or for the named one, from each function, which gets the server.
 #[macro_export]
 macro_rules! on_servers {
     (all: $($all:ident),+; $(s3: $($s3:ident),+;)? $(azure: $($azure:ident),+;)?) => {

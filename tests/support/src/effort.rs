@@ -1,7 +1,8 @@
-//! How much a test does, and what it draws at random: little and always the same, unless the environment asks for more.
+//! The amount of work in a test, and its random inputs: little and always the same, unless the environment asks for
+//! more.
 //!
 //! - `MEMDIR_EFFORT` multiplies loops, kills, races and random inputs. It is 1 in `make test`; `make soak` sets it.
-//! - `MEMDIR_SEED` is what everything random starts from. It is 1 unless it is set, so that a commit has one result.
+//! - `MEMDIR_SEED` is the seed of all random numbers. It is 1 by default, so a commit has one result.
 #![allow(clippy::panic, reason = "a panic is how a test fails")]
 
 use std::ops::Mul;
@@ -15,12 +16,12 @@ fn number(name: &str) -> u32 {
     }
 }
 
-/// What everything random starts from.
+/// The seed of all random numbers.
 pub fn seed() -> u64 {
     number("MEMDIR_SEED").into()
 }
 
-/// How often something is done: `count` times `MEMDIR_EFFORT`.
+/// A number of repetitions: `count` times `MEMDIR_EFFORT`.
 pub fn times<N: Mul<Output = N> + TryFrom<u32>>(count: N) -> N {
     let Ok(effort) = N::try_from(number("MEMDIR_EFFORT")) else {
         panic!("MEMDIR_EFFORT is too large")
@@ -28,23 +29,23 @@ pub fn times<N: Mul<Output = N> + TryFrom<u32>>(count: N) -> N {
     count * effort
 }
 
-/// How often something is done that takes long: `few` times, and with more effort `count` times `MEMDIR_EFFORT`.
+/// A number of slow repetitions: `few` by default, and with more effort `count` times `MEMDIR_EFFORT`.
 pub fn times_or_few<N: Mul<Output = N> + TryFrom<u32>>(count: N, few: N) -> N {
     if number("MEMDIR_EFFORT") > 1 { times(count) } else { few }
 }
 
-/// Whether it is the turn of the one with this `number`: of a matrix that is too large for every run, one in `of` is tried, and
-/// all with an effort of `of`.
+/// Whether the case with this `number` runs: in a matrix that is too large for every run, one case in `of` is tried, and all
+/// with an effort of `of`.
 pub fn is_turn(number: usize, of: usize) -> bool {
     number.is_multiple_of((of / times(1)).max(1))
 }
 
-/// For a test that draws `count` inputs, times `MEMDIR_EFFORT`, at random from `MEMDIR_SEED`.
+/// For a test with `count` times `MEMDIR_EFFORT` random inputs from `MEMDIR_SEED`.
 pub fn cases(count: u32) -> Config {
     Config {
         cases: times(count),
         rng_seed: RngSeed::Fixed(seed()),
-        // What is found becomes a test of its own.
+        // A finding becomes a separate test.
         failure_persistence: None,
         ..Config::default()
     }

@@ -1,4 +1,5 @@
-//! What the tests of several crates share: how much a test does, and real servers for stores on servers.
+//! Helpers for the tests of several crates: the amount of work, and real servers for the stores on
+//! servers.
 #![allow(missing_docs, reason = "it is for tests of this workspace only")]
 
 #[cfg(all(unix, feature = "clouds"))]

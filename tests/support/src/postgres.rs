@@ -1,7 +1,7 @@
-//! A real PostgreSQL server for tests: the one of the run (`tests/servers/run`), or else one that stops when the test
-//! program ends, however it ends.
+//! A real PostgreSQL server for tests: the one shared by this test run (`tests/servers/run`), or else one that stops
+//! when the test program ends, however it ends.
 //!
-//! Where none is installed, the tests that need one say so and are left out; in CI they fail.
+//! If none is installed, the tests that need one print a message and are skipped; in CI they fail.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::io::{BufRead, BufReader, Write};
@@ -15,16 +15,16 @@ use tempfile::TempDir;
 
 const SERVERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../servers");
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../servers/postgres");
-/// What the script answers where no server is installed.
+/// The exit code of the script if no server is installed.
 const MISSING: i32 = 3;
 
-/// A PostgreSQL server, or the way to one through a pooler.
+/// A PostgreSQL server, or a pooler in front of one.
 pub struct Server {
-    /// Where its files are.
+    /// The directory of its files.
     place: PathBuf,
     /// Without a namespace.
     address: String,
-    /// If it is a server of our own: its directory, and what runs until its input ends.
+    /// Only for a separate server: its directory, and the process that runs until its input ends.
     _own: Option<(TempDir, Child)>,
 }
 
@@ -34,7 +34,7 @@ pub fn server() -> Option<&'static Server> {
     SERVER.get_or_init(|| Server::shared().unwrap_or_else(|| Server::start(""))).as_ref()
 }
 
-/// The server that a script starts, and where it is.
+/// Starts a server with a script, and returns its address.
 fn started(serve: &mut Command, name: &str) -> Option<(Child, String)> {
     let mut keeper = serve.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut address = String::new();
@@ -48,16 +48,16 @@ fn started(serve: &mut Command, name: &str) -> Option<(Child, String)> {
     Some((keeper, address.trim().to_owned()))
 }
 
-/// Says that tests are left out, which CI does not allow.
+/// Reports skipped tests, which CI does not allow.
 fn not_installed(name: &str) {
     assert!(std::env::var("CI").as_deref() != Ok("true"), "{name} is not installed");
-    // Not by a macro, whose output a test that passes shows nobody.
+    // Not with a macro, whose output is hidden when a test passes.
     let said = format!("==> LEFT OUT: {name} is not installed\n");
     std::io::stderr().write_all(said.as_bytes()).unwrap();
 }
 
 impl Server {
-    /// The one of the run, if it has one.
+    /// The shared server of this test run, if there is one.
     fn shared() -> Option<Option<Self>> {
         let place = PathBuf::from(std::env::var_os("MEMDIR_TEST_SERVERS")?).join("postgres");
         let Ok(address) = std::fs::read_to_string(place.join("address")) else {
@@ -67,10 +67,10 @@ impl Server {
         Some(Some(Self { place, address: address.trim().to_owned(), _own: None }))
     }
 
-    /// One of one's own, to stop or to configure, with more `settings`, one a line.
+    /// A separate server, which a test may stop or configure, with additional `settings`, one per line.
     pub fn start(settings: &str) -> Option<Self> {
         let directory = tempfile::tempdir().unwrap();
-        // The server's user has to get in.
+        // The server's user needs access.
         std::fs::set_permissions(directory.path(), PermissionsExt::from_mode(0o755)).unwrap();
         let place = directory.path().join("server");
         let (keeper, address) = started(
@@ -80,7 +80,7 @@ impl Server {
         Some(Self { place, address, _own: Some((directory, keeper)) })
     }
 
-    /// One behind a PgBouncer of its own, which shares the connections of the server among transactions.
+    /// A server behind a separate PgBouncer, which shares the server's connections between transactions.
     pub fn behind_pooler() -> Option<Self> {
         let direct = server()?;
         let directory = tempfile::tempdir().unwrap();
@@ -92,7 +92,7 @@ impl Server {
         Some(Self { place, address, _own: Some((directory, keeper)) })
     }
 
-    /// Where the server's files are.
+    /// The directory of the server's files.
     pub fn path(&self) -> &Path {
         &self.place
     }
@@ -106,21 +106,21 @@ impl Server {
         format!("{}?namespace={namespace}", self.address)
     }
 
-    /// The address of a namespace that nobody else has.
+    /// The address of a namespace that no other test uses.
     pub fn fresh(&self) -> String {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         self.address(&format!("fresh-{}-{number}", std::process::id()))
     }
 
-    /// The address of a new database. One that an earlier run on the same server left is dropped.
+    /// The address of a new database. One left by an earlier run on the same server is dropped.
     pub fn database(&self, name: &str) -> String {
         self.sql("postgres", &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
         self.sql("postgres", &format!("CREATE DATABASE {name}"));
         self.address.replace("/postgres", &format!("/{name}")) + "?"
     }
 
-    /// What the server answers to the superuser.
+    /// The server's answer to the superuser.
     pub fn sql(&self, database: &str, sql: &str) -> String {
         let output = self.run(&["sql"], &[database], sql);
         let said = String::from_utf8_lossy(&output.stderr);
@@ -128,7 +128,7 @@ impl Server {
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
-    /// Whether the superuser's SQL came to its end.
+    /// Whether the superuser's SQL succeeded.
     pub fn try_sql(&self, database: &str, sql: &str) -> bool {
         self.run(&["sql"], &[database], sql).status.success()
     }

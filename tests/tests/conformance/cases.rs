@@ -1,4 +1,4 @@
-//! The cases themselves: in the format, complete, and noticed when they fail.
+//! The cases themselves: valid, complete, and detected when they fail.
 
 use std::collections::BTreeSet;
 
@@ -59,7 +59,7 @@ fn every_documented_sentence_is_expected_somewhere() {
     }
 }
 
-/// A store that does not undo what it did before it refused.
+/// A store that does not roll back its changes before it refuses.
 struct Careless(InProcess);
 
 impl Layer for Careless {
@@ -74,7 +74,7 @@ impl Layer for Careless {
     }
 }
 
-/// The failure of a case of one step on a [`Careless`] store that holds the file `a`.
+/// The failure of a case with one step on a [`Careless`] store that contains the file `a`.
 fn failure(input: &Value, content: &str, is_error: bool) -> String {
     let step = json!({ "input": input, "content": content, "is_error": is_error });
     let case = json!({

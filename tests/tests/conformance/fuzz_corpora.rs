@@ -1,13 +1,13 @@
-//! The fuzz targets without a fuzzer: each one passes on its committed corpus, and on inputs that are made of it.
+//! The fuzz targets without a fuzzer: each one passes on its committed corpus, and on inputs derived from it.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use std::fs;
 use std::path::Path;
 
-/// How many further inputs are made of each one.
+/// The number of inputs derived from each one.
 const VARIANTS: u64 = 8;
 
-/// The inputs of a corpus, in the order of their names.
+/// The inputs of a corpus, sorted by name.
 fn corpus(name: &str) -> Vec<(String, Vec<u8>)> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(name);
     let files = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
@@ -17,7 +17,7 @@ fn corpus(name: &str) -> Vec<(String, Vec<u8>)> {
     inputs
 }
 
-/// Says which input it was when a target panics.
+/// Names the input when a target panics.
 fn passes(target: fn(&[u8]), file: &str, input: &[u8]) {
     let passed = std::panic::catch_unwind(|| target(input));
     assert!(passed.is_ok(), "{file}, or made of it: {:?}", String::from_utf8_lossy(input));
@@ -56,7 +56,7 @@ fn fuzz_targets_pass_on_variants_of_their_corpora() {
     }
 }
 
-/// The input with a few changes, some of them by pieces of another one.
+/// The input with a few changes, some of them parts of another one.
 fn varied(input: &[u8], other: &[u8], random: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
     let mut bytes = input.to_vec();
     for _ in 0..=random(3) {

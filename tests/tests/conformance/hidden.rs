@@ -1,4 +1,4 @@
-//! What is public is documented: only the crate that bindings share may hide something.
+//! Public items are documented: only the crate that bindings share may hide any.
 
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 const PROJECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// The directories of crates, beside those of the bindings.
+/// The directories of crates, except those of the bindings.
 const CRATES: [&str; 5] = ["core", "history", "program", "sensitive-text", "stores"];
 
 fn sources(directory: &Path, found: &mut Vec<PathBuf>) {

@@ -1,4 +1,5 @@
-//! What nobody should send (`tests/hostile`), in Rust: a reply. The options are tried in C, which has them from JSON as Rust does.
+//! Hostile inputs (`tests/hostile`) in Rust: each gets a reply. The tests of C cover the options, which C reads from JSON as Rust
+//! does.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use memdir::{Memory, MemoryOptions};
@@ -9,7 +10,7 @@ fn table(name: &str) -> Vec<Value> {
     serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap()
 }
 
-/// `None` for what no text of Rust's can hold.
+/// `None` for a text that Rust cannot represent.
 fn put(text: &str) -> Option<String> {
     let put = text
         .replace("@long@", &"x".repeat(1_000_000))

@@ -1,4 +1,5 @@
-//! The words for the kinds of errors, which some languages repeat in their types, against the core's.
+//! The names of the kinds of errors, which some languages repeat in their types, compared with the
+//! core's.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -13,7 +14,7 @@ fn part(file: &str, begin: &str, end: &str) -> String {
     rest.split_once(end).unwrap_or_else(|| panic!("{file}: no {end:?}")).0.to_owned()
 }
 
-/// What stands between `quote` and the next `quote` in these lines.
+/// The texts between `quote` and the next `quote` in these lines.
 fn quoted(text: &str, quote: char) -> Vec<String> {
     text.lines().filter_map(|line| Some(line.split(quote).nth(1)?.to_owned())).collect()
 }

@@ -1,10 +1,10 @@
-//! The check of the layers (`tests/layers`) finds an import that leads up, and a circle, and names them.
+//! The check of the layers (`tests/layers`) detects an import of a higher layer, and a cycle, and names them.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 use std::path::Path;
 use std::process::Command;
 
-/// Some code that is added to a file, and what is then wrong.
+/// Code that is added to a file, and the resulting error.
 struct Added {
     file: &'static str,
     code: &'static str,
@@ -39,7 +39,7 @@ const ADDED: [Added; 7] = [
         code: "use crate::entry::entries;",
         wrong: "imports crate::entry::entries, which imports from it, in a circle",
     },
-    // What is no import of the code.
+    // Not an import of the code.
     Added {
         file: "core/src/text/find.rs",
         code: "// use crate::memory::Memory;\n#[cfg(test)]\nuse crate::memory::Memory;",
@@ -63,7 +63,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What the check says of a tree.
+/// The output of the check for a tree.
 fn checked(root: &Path) -> String {
     let check = concat!(env!("CARGO_MANIFEST_DIR"), "/layers");
     let output = Command::new("python3").arg(check).arg(root).output().unwrap();

@@ -1,4 +1,5 @@
-//! The conformance cases on every store, and the tables that all languages share against the code: one program.
+//! The conformance cases on every store, and the tables that all languages share compared with the code. They
+//! are one program.
 
 mod cases;
 mod fuzz_corpora;

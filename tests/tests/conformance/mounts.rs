@@ -1,4 +1,4 @@
-//! The Rust runner on a tree that another store is mounted in, beside everything that a case does.
+//! The Rust runner on a tree in which another store is mounted, outside the paths of the cases.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use memdir::store::{Context, Entry, InProcess, Layer, Mounts, Node};
 use memdir::{MemoryPath, Store, StoreError};
 use memdir_conformance::runner::{self, Opened};
 
-/// A tree with a mount point of which the cases need not know: no listing shows it.
+/// A tree with a mount point that no listing shows, so it does not affect the cases.
 struct Beside {
     mounts: Mounts,
     point: MemoryPath,

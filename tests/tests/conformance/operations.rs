@@ -1,5 +1,5 @@
-//! What each language offers is what the table of operations says, `core/operations.json`: every name in it
-//! is public there, and every public function and method is in it.
+//! Each language offers exactly the operations of the table `core/operations.json`: every name in it is
+//! public there, and every public function and method is in it.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails where it cannot go on")]
 
@@ -16,7 +16,7 @@ fn read(file: &str) -> String {
     fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-/// The names that the table has for a language.
+/// The names in the table for a language.
 fn in_table(language: &str) -> BTreeSet<String> {
     let table: Value = serde_json::from_str(&read("core/operations.json")).unwrap();
     let groups = table["groups"].as_array().unwrap();
@@ -35,7 +35,7 @@ fn in_table(language: &str) -> BTreeSet<String> {
     names
 }
 
-/// What stands in `text` between `start` and the next `end`.
+/// The part of `text` between `start` and the next `end`.
 fn between<'t>(text: &'t str, start: &str, end: &str) -> &'t str {
     let from = text.find(start).unwrap_or_else(|| panic!("there is no {start:?}"));
     let rest = &text[from + start.len()..];
@@ -56,7 +56,7 @@ fn methods(names: BTreeSet<String>, separator: &str) -> impl Iterator<Item = Str
     names.into_iter().map(move |name| format!("Memory{separator}{name}"))
 }
 
-/// What makes a key that is kept somewhere.
+/// The functions that create a key, with their type as a prefix.
 fn keys(names: BTreeSet<String>, separator: &str) -> impl Iterator<Item = String> {
     names.into_iter().map(move |name| format!("EncryptionKey{separator}{name}"))
 }
@@ -65,7 +65,7 @@ fn is_function(name: &str) -> bool {
     name.starts_with(char::is_lowercase)
 }
 
-/// The language has these functions and methods, and these types beside them.
+/// Checks that the language has these functions and methods, and these types besides.
 fn compare(language: &str, operations: &BTreeSet<String>, types: &str) {
     let table = in_table(language);
     let missing: Vec<_> = operations.difference(&table).collect();
@@ -153,7 +153,7 @@ fn swift_has_the_operations_of_the_table() {
     for mark in ["    public static func ", "        public static func "] {
         found.extend(keys(named(&key, mark), "."));
     }
-    // A method of the errors, what Kotlin needs of UniFFI, and UniFFI's own.
+    // A method of the errors, one that Kotlin needs from UniFFI, and UniFFI's own.
     let internal = ["reply", "cancelledReply", "uniffiEnsureMemdirFfiInitialized"];
     found.extend(functions.filter(|name| is_function(name) && !internal.contains(&name.as_str())));
     compare("swift", &found, &generated);
@@ -207,7 +207,7 @@ fn go_has_the_operations_of_the_table() {
             .into_iter()
             .map(|name| format!("memorytool.{name}")),
     );
-    // Not those of the package alone, nor what every language has: the version of the library.
+    // Without those of the package only, and without the version of the library, which every language has.
     let public = |name: &String| {
         let last = name.rsplit('.').next().unwrap();
         last.starts_with(char::is_uppercase) && last != "LibraryVersion"
@@ -226,12 +226,12 @@ fn c_has_the_operations_of_the_table() {
         .filter_map(|(before, _)| before.rsplit([' ', '*']).next())
         .map(str::to_owned)
         .collect();
-    // What is not an operation by itself: the answers of a store are a part of opening a memory on it.
+    // Not operations by themselves: the answers of a store, for example, are a part of opening a memory on it.
     for name in ["memdir_answer", "memdir_call", "memdir_edit", "memdir_free", "memdir_version"] {
         assert!(found.remove(name), "{name}");
     }
     compare("c", &found, "");
-    // What `memdir_call` can be asked is in the header.
+    // The header lists the operations of `memdir_call`.
     let operations = read("core/operations.json");
     for named in operations.split(r#"`memdir_call`: `\""#).skip(1) {
         let name = named.split('\\').next().unwrap();

@@ -16,7 +16,7 @@ fn read(file: &str) -> String {
     fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-/// The options that a language has, and how it writes the default of each.
+/// The options of a language, with their defaults as it writes them.
 fn in_table(language: &str, show: impl Fn(&Value, &Value) -> String) -> BTreeMap<String, String> {
     let table: Value = serde_json::from_str(&read("core/options.json")).unwrap();
     let sections = table["sections"].as_array().unwrap();
@@ -38,7 +38,8 @@ fn camel(name: &str) -> String {
     words.fold(first, |name, word| name + &word[..1].to_uppercase() + &word[1..])
 }
 
-/// The tests of each language read them there. Hooks are functions, which no table can hold.
+/// The tests of each language read them from there. Hooks are functions, which a table cannot
+/// contain.
 #[test]
 fn every_type_of_option_has_wrong_values() {
     let values: Value = serde_json::from_str(&read("tests/hostile/values.json")).unwrap();
@@ -62,7 +63,7 @@ fn rust_has_the_options_and_defaults_of_the_table() {
         };
         if option["none"] == true { format!("Some({value})") } else { value }
     });
-    // Every field is in it, without a second list of them.
+    // Contains every field, without a second list of them.
     let shown = format!("{:?}", MemoryOptions::default());
     let fields =
         shown.strip_prefix("MemoryOptions { ").and_then(|fields| fields.strip_suffix(" }"));
@@ -75,7 +76,8 @@ fn rust_has_the_options_and_defaults_of_the_table() {
     assert_eq!(actual, expected);
 }
 
-/// The default of an option in the record: null stands for what is neither a number nor a flag.
+/// The default of an option in the record: null stands for values that are neither numbers nor
+/// flags.
 fn in_record(
     option: &Value,
     default: &Value,

@@ -1,6 +1,6 @@
 //! `core/results.json`: the results of methods and the events of hooks, as every language has them.
 //!
-//! `MEMDIR_GENERATE=1` writes it anew, from the definitions in Rust. `core/generate-results` makes types of it.
+//! `MEMDIR_GENERATE=1` generates it from the definitions in Rust. `core/generate-results` makes types of it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -49,6 +49,7 @@ fn the_types_in_other_languages_are_made_from_those_in_rust() {
         memdir::history::BlamedLine,
         memdir::history::Conflict,
         memdir::history::Erased,
+        memdir::history::HistoryErrorKind,
         memdir::history::HistorySize,
         memdir::history::Operation,
         memdir::history::PastFile,
@@ -78,7 +79,7 @@ fn the_types_in_other_languages_are_made_from_those_in_rust() {
     );
 }
 
-/// What a word serializes to, and what it is in messages and in the documentation.
+/// The serialized form of a word equals its form in messages and in the documentation.
 macro_rules! same_word {
     ($($enum:path: $($case:ident),*;)*) => {
         $($({
@@ -91,6 +92,9 @@ macro_rules! same_word {
 #[test]
 fn a_word_is_the_same_wherever_it_is_shown() {
     for kind in memdir::ErrorKind::ALL {
+        assert_eq!(json!(kind), kind.as_str());
+    }
+    for kind in memdir::history::HistoryErrorKind::ALL {
         assert_eq!(json!(kind), kind.as_str());
     }
     for operation in memdir::history::Operation::ALL {

@@ -15,7 +15,7 @@ fn passes(ran: Result<(), String>) {
     assert!(failures.is_empty(), "{failures}");
 }
 
-/// The store of that address; one that keeps limits itself has none so.
+/// The store at that address, without limits if the store itself enforces them.
 fn without_options(address: &str) -> Result<Arc<dyn Store>, String> {
     open_store(address, &MemoryOptions::default()).map_err(|error| error.to_string())
 }
@@ -28,7 +28,7 @@ fn rust_memory() {
     }));
 }
 
-/// What the model sees is the same with a history.
+/// The model sees the same with a history.
 #[test]
 fn rust_history() {
     passes(runner::run("rust-history", |mut options| {
@@ -38,7 +38,7 @@ fn rust_history() {
     }));
 }
 
-/// A store with no more than a store must have for every case: opening and clearing are the trait's own.
+/// A store with only the required methods: opening and clearing use the trait's default methods.
 struct Plain(InProcess);
 
 impl Store for Plain {
@@ -104,7 +104,7 @@ fn rust_sqlite() {
         let address = format!("sqlite:{file}");
         let memory = Memory::open(&address, options).map_err(|error| error.to_string())?;
         let store = without_options(&address)?;
-        // The place stays for as long as the check does.
+        // The directory exists as long as the check.
         let check =
             Box::new(move |_: &_| place.path().metadata().map(drop).map_err(|e| e.to_string()));
         Ok(Opened { memory, store, secret: Some(file.to_owned()), check })
@@ -122,8 +122,8 @@ fn rust_encrypted() {
     passes(runner::run("rust-encrypted", |options| encrypted(options, false)));
 }
 
-/// Its names and paths are shorter than other stores' (`docs/stores/encryption.md`), so that two cases are
-/// not for it; and so it is not one of the runners whose numbers of cases are compared.
+/// Its names and paths have lower limits than in other stores (`docs/stores/encryption.md`), so two cases
+/// do not apply. Therefore it is not one of the runners whose counts are compared.
 #[test]
 fn rust_encrypted_names() {
     const TOO_LONG: [&str; 2] = ["a name of 255 bytes", "a path of 4,096 bytes"];
@@ -157,8 +157,7 @@ fn rust_postgres() {
 
 #[cfg(unix)]
 fn on_object_storage(runner: &str, cloud: Option<&clouds::Cloud>) {
-    /// What an error says if the server, and not memdir, was too slow: on a machine with much else to do, one has
-    /// stood still for a minute.
+    /// A part of the error if the server, and not memdir, was too slow. On a busy machine one has stopped for a minute.
     const TOO_SLOW: &str = "the endpoint does not answer in time";
 
     let Some(cloud) = cloud else { return };
@@ -169,7 +168,7 @@ fn on_object_storage(runner: &str, cloud: Option<&clouds::Cloud>) {
         Ok(Opened::of(memory, Some(prefix)))
     };
     let Err(failures) = runner::run(runner, open) else { return };
-    // Those cases once more, if there was nothing else.
+    // Repeats those cases, if there was no other failure.
     let mut files = cases::load().unwrap_or_default();
     for file in &mut files {
         file.cases.retain(|case| failures.contains(&format!("case \"{}\"", case.name)));
@@ -210,17 +209,17 @@ mod local {
         Ok(Opened { check, ..Opened::of(memory, secret) })
     }
 
-    /// Times of access are not kept there yet (`docs/reference/behaviour.md`), so the cases of expiry are left out.
+    /// This store does not keep access times yet (`docs/reference/behaviour.md`), so the cases of expiry are skipped.
 
     #[test]
     fn rust_local() {
         super::passes(runner::run("rust-local", open));
     }
 
-    /// The files are where the SDKs' own tools keep them, and nothing else is left there.
+    /// The files are where the SDKs' own tools keep them, and there are no other ones.
     fn on_disk(base: &Path, tree: &Tree) -> Result<(), String> {
         if cfg!(windows) {
-            // There some names are spelled otherwise.
+            // There some names are spelled differently.
             return base.metadata().map(drop).map_err(|error| error.to_string());
         }
         let mut found = Tree::new();

@@ -268,7 +268,17 @@ extension Memory {
         _ name: String, _ texts: [String: String?], viewRange: [Int64]? = nil, insertLine: Int64? = nil,
         on threads: ThreadPool = .changes, _ call: @escaping @Sendable (Memory) throws -> String
     ) async throws -> String {
-        guard let hooks = ownHooks() as? Awaited else { return try await off(threads, call) }
+        guard let hooks = ownHooks() as? Awaited else {
+            return try await on(
+                threads,
+                { memory in Result { try call(memory) } },
+                { memory in
+                    // A plain `after` is told of it, too.
+                    _ = try? call(memory)
+                    return .failure(CancellationError())
+                }
+            ).get()
+        }
         let texts = texts.compactMapValues { $0 }
         let pending = beginCommand(command: name, texts: texts, viewRange: viewRange, insertLine: insertLine)
         let isExecuted = await carryOut(pending, hooks)

@@ -664,20 +664,20 @@ fileprivate struct FfiConverterDuration: FfiConverterRustBuffer {
 
 
 /**
- * Cancels calls. A call that has not begun to write does not happen; a call that has begun goes on
- * to its end. See `Memory.cancelled_by`.
+ * Cancels calls. A call that has not begun to write is not executed; a call that has begun
+ * continues to its end. See `Memory.cancelled_by`.
  */
 public protocol CancellationProtocol: AnyObject, Sendable {
 
     /**
-     * Cancels the calls. Any thread may call this at any time, also more than once.
+     * Cancels the calls. Any thread may call this at any time, and more than once.
      */
     func cancel()
 
 }
 /**
- * Cancels calls. A call that has not begun to write does not happen; a call that has begun goes on
- * to its end. See `Memory.cancelled_by`.
+ * Cancels calls. A call that has not begun to write is not executed; a call that has begun
+ * continues to its end. See `Memory.cancelled_by`.
  */
 open class Cancellation: CancellationProtocol, @unchecked Sendable {
     fileprivate let handle: UInt64
@@ -744,7 +744,7 @@ public convenience init() {
 
 
     /**
-     * Cancels the calls. Any thread may call this at any time, also more than once.
+     * Cancels the calls. Any thread may call this at any time, and more than once.
      */
 open func cancel()  {try! rustCall() {
         uniffiCallStatus in
@@ -805,19 +805,19 @@ public func FfiConverterTypeCancellation_lower(_ value: Cancellation) -> UInt64 
 
 
 /**
- * Is told of changes.
+ * Receives changes.
  */
 public protocol ChangeListener: AnyObject, Sendable {
 
     /**
-     * Called after each change, on the thread that made it; so do not do much here. It may execute commands. An
-     * error that it throws is logged, and changes nothing.
+     * Called after each change, on the thread that made it, so return quickly. It may execute commands. An
+     * error that it throws is logged and has no other effect.
      */
     func changed(change: Change) throws
 
 }
 /**
- * Is told of changes.
+ * Receives changes.
  */
 open class ChangeListenerImpl: ChangeListener, @unchecked Sendable {
     fileprivate let handle: UInt64
@@ -873,8 +873,8 @@ open class ChangeListenerImpl: ChangeListener, @unchecked Sendable {
 
 
     /**
-     * Called after each change, on the thread that made it; so do not do much here. It may execute commands. An
-     * error that it throws is logged, and changes nothing.
+     * Called after each change, on the thread that made it, so return quickly. It may execute commands. An
+     * error that it throws is logged and has no other effect.
      */
 open func changed(change: Change)throws   {try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
@@ -1016,19 +1016,19 @@ public func FfiConverterTypeChangeListener_lower(_ value: ChangeListener) -> UIn
 
 
 /**
- * Follows a copy.
+ * Receives the progress of a copy.
  */
 public protocol CopyWatch: AnyObject, Sendable {
 
     /**
-     * Called before each file. If it returns false or throws, the copy ends there, and what was copied
-     * before stays.
+     * Called before each file. If it returns false or throws, the copy stops, and files that were copied
+     * before stay.
      */
     func copying(progress: CopyProgress) throws  -> Bool
 
 }
 /**
- * Follows a copy.
+ * Receives the progress of a copy.
  */
 open class CopyWatchImpl: CopyWatch, @unchecked Sendable {
     fileprivate let handle: UInt64
@@ -1084,8 +1084,8 @@ open class CopyWatchImpl: CopyWatch, @unchecked Sendable {
 
 
     /**
-     * Called before each file. If it returns false or throws, the copy ends there, and what was copied
-     * before stays.
+     * Called before each file. If it returns false or throws, the copy stops, and files that were copied
+     * before stay.
      */
 open func copying(progress: CopyProgress)throws  -> Bool  {
     return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
@@ -1235,7 +1235,7 @@ public func FfiConverterTypeCopyWatch_lower(_ value: CopyWatch) -> UInt64 {
 public protocol Edit: AnyObject, Sendable {
 
     /**
-     * The content to write in the place of `content`; null leaves the file as it is.
+     * The content to write instead of `content`; null leaves the file unchanged.
      */
     func apply(content: Data) throws  -> Data?
 
@@ -1297,7 +1297,7 @@ open class EditImpl: Edit, @unchecked Sendable {
 
 
     /**
-     * The content to write in the place of `content`; null leaves the file as it is.
+     * The content to write instead of `content`; null leaves the file unchanged.
      */
 open func apply(content: Data)throws  -> Data?  {
     return try  FfiConverterOptionData.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
@@ -1442,19 +1442,19 @@ public func FfiConverterTypeEdit_lower(_ value: Edit) -> UInt64 {
 
 
 /**
- * Gets the progress of an expiry.
+ * Receives the progress of an expiry.
  */
 public protocol ExpiryWatch: AnyObject, Sendable {
 
     /**
-     * Returns whether the expiry goes on. If it returns false or throws, the expiry stops; files
-     * that are already removed stay removed.
+     * Return true to continue. If it returns false or throws, the expiry stops; files that are
+     * already removed stay removed.
      */
     func scanned(progress: ExpiryProgress) throws  -> Bool
 
 }
 /**
- * Gets the progress of an expiry.
+ * Receives the progress of an expiry.
  */
 open class ExpiryWatchImpl: ExpiryWatch, @unchecked Sendable {
     fileprivate let handle: UInt64
@@ -1510,8 +1510,8 @@ open class ExpiryWatchImpl: ExpiryWatch, @unchecked Sendable {
 
 
     /**
-     * Returns whether the expiry goes on. If it returns false or throws, the expiry stops; files
-     * that are already removed stay removed.
+     * Return true to continue. If it returns false or throws, the expiry stops; files that are
+     * already removed stay removed.
      */
 open func scanned(progress: ExpiryProgress)throws  -> Bool  {
     return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
@@ -1656,24 +1656,25 @@ public func FfiConverterTypeExpiryWatch_lower(_ value: ExpiryWatch) -> UInt64 {
 
 
 /**
- * What the hook `before` may know of a call, beside the command.
+ * A call, as the hook `before` gets it: the actor, the session, the id of the tool use, and the diff.
  */
 public protocol HookCallProtocol: AnyObject, Sendable {
 
     /**
-     * Who acts: the actor of `acting_as`, or the option `actor`; null if there is none.
+     * The actor: that of `acting_as`, or the option `actor`; null if there is no actor.
      */
     func actor()  -> String?
 
     /**
-     * What the command would change, as a unified diff of the texts as they would be stored: see "The diff" in the
-     * documentation of hooks. Empty for a view. It reads the file or lists the directory, and leaves no trace.
+     * The command's change as a unified diff of the texts as they would be stored: see "The diff" in the
+     * documentation of policies. Empty for a view. It reads the file or lists the directory, and does not count as a use
+     * of the file.
      *
-     * An approval holds for this diff: if what it is based on has changed when the command is executed, nothing is changed,
-     * and the model reads that it has to view the file again.
+     * An approval is valid only for this diff: if the file has changed by the time the command is executed, nothing is
+     * written, and the model reads that it has to view the file again.
      *
-     * Throws `Refused` if the command would be refused: let `before` throw it, and the command is refused in the same words.
-     * `Store` if the store is broken, `Hook` if `before` has returned already.
+     * Throws `Refused` if the command would be refused: let `before` throw it, and the model reads the same refusal.
+     * Throws `Store` if the store is broken, `Hook` if `before` has already returned.
      */
     func diff() throws  -> String
 
@@ -1683,7 +1684,7 @@ public protocol HookCallProtocol: AnyObject, Sendable {
     func diffUnless(cancellation: Cancellation) throws  -> String
 
     /**
-     * The session: each memory has its own, and each that `acting_as` makes.
+     * The id of the session. Each memory has its own, and so has each result of `acting_as`.
      */
     func session()  -> String
 
@@ -1694,7 +1695,7 @@ public protocol HookCallProtocol: AnyObject, Sendable {
 
 }
 /**
- * What the hook `before` may know of a call, beside the command.
+ * A call, as the hook `before` gets it: the actor, the session, the id of the tool use, and the diff.
  */
 open class HookCall: HookCallProtocol, @unchecked Sendable {
     fileprivate let handle: UInt64
@@ -1750,7 +1751,7 @@ open class HookCall: HookCallProtocol, @unchecked Sendable {
 
 
     /**
-     * Who acts: the actor of `acting_as`, or the option `actor`; null if there is none.
+     * The actor: that of `acting_as`, or the option `actor`; null if there is no actor.
      */
 open func actor() -> String?  {
     return try!  FfiConverterOptionString.lift(try! rustCall() {
@@ -1762,14 +1763,15 @@ open func actor() -> String?  {
 }
 
     /**
-     * What the command would change, as a unified diff of the texts as they would be stored: see "The diff" in the
-     * documentation of hooks. Empty for a view. It reads the file or lists the directory, and leaves no trace.
+     * The command's change as a unified diff of the texts as they would be stored: see "The diff" in the
+     * documentation of policies. Empty for a view. It reads the file or lists the directory, and does not count as a use
+     * of the file.
      *
-     * An approval holds for this diff: if what it is based on has changed when the command is executed, nothing is changed,
-     * and the model reads that it has to view the file again.
+     * An approval is valid only for this diff: if the file has changed by the time the command is executed, nothing is
+     * written, and the model reads that it has to view the file again.
      *
-     * Throws `Refused` if the command would be refused: let `before` throw it, and the command is refused in the same words.
-     * `Store` if the store is broken, `Hook` if `before` has returned already.
+     * Throws `Refused` if the command would be refused: let `before` throw it, and the model reads the same refusal.
+     * Throws `Store` if the store is broken, `Hook` if `before` has already returned.
      */
 open func diff()throws  -> String  {
     return try  FfiConverterString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -1794,7 +1796,7 @@ open func diffUnless(cancellation: Cancellation)throws  -> String  {
 }
 
     /**
-     * The session: each memory has its own, and each that `acting_as` makes.
+     * The id of the session. Each memory has its own, and so has each result of `acting_as`.
      */
 open func session() -> String  {
     return try!  FfiConverterString.lift(try! rustCall() {
@@ -1870,72 +1872,68 @@ public func FfiConverterTypeHookCall_lower(_ value: HookCall) -> UInt64 {
 /**
  * The memory directory of an agent: executes the commands of Claude's memory tool on a store.
  *
- * Many threads may use it at once. Calls read and write files, so do not make them on a user
- * interface's thread.
+ * Several threads may use it concurrently. Calls read and write files, so do not make them on a user interface's
+ * thread.
  */
 public protocol MemoryProtocol: AnyObject, Sendable {
 
     /**
-     * Lays out the files with which a project of several sessions begins: `progress.md`, `features.md`
-     * and `init.md`. A file that is there already stays as it is. Returns the paths of those that were
-     * made. The model cannot call this.
+     * Creates the files with which a project of several sessions begins: `progress.md`, `features.md` and `init.md`.
+     * Existing files are left unchanged. Returns the paths of the files that were created. The model cannot call this.
      *
-     * `about` is what the project is about, `features` are what is to be built, one after the other, and
-     * `init` is how the project is set up and started.
+     * `about` describes the project. `features` are the features to build, one after the other. `init` is how to set up
+     * and start the project.
      *
-     * Throws `Refused` if a policy forbids it; files that were made stay. Throws `Store` if the store is
-     * broken.
+     * Throws `Refused` if a policy forbids it; the files created before it stay. Throws `Store` if the store is broken.
      */
     func bootstrap(about: MemdirText, features: [MemdirText], `init`: MemdirText?) throws  -> [String]
 
     /**
-     * Whether there is a file or a directory.
+     * True if a file or a directory exists at the path.
      *
-     * Throws `Refused` for a text that is no path, `Store` if the store is broken.
+     * Throws `Refused` if the path is not valid, `Store` if the store is broken.
      */
     func exists(path: MemdirText) throws  -> Bool
 
     /**
-     * Makes the stale guard refuse edits of every file that the model has seen, until it views the file
-     * again. Call it when the conversation was compacted, of which the guard cannot know. Not after
-     * context editing that spares the memory's results.
+     * Makes the stale guard refuse edits of every file that the model has seen, until it views the file again. Call it
+     * after the conversation was compacted, because the guard cannot detect that. It is not needed after context editing
+     * that keeps the memory tool's results.
      */
     func forgetViews()
 
     /**
-     * The first `limit` matches at `path` and below it: names of files and directories, and lines of
-     * files, in the order of the paths and lines. Hidden entries and files that are not text are left
-     * out. With `sensitive_on_view` the texts are searched as a view shows them. Null as the path is
-     * `/memories`.
+     * The first `limit` matches at `path` and below it: names of files and directories, and lines of files, sorted by path
+     * and line. Hidden entries and files that are not text are left out. With `sensitive_on_view` it searches the texts as
+     * a view shows them. A null path is `/memories`.
      *
-     * With `regex` the query is a regular expression in the syntax of Rust's `regex-lite`: without
-     * look-around and back-references, in linear time.
+     * With `regex` the query is a regular expression in the syntax of Rust's `regex-lite`: without look-around and
+     * back-references, in linear time.
      *
-     * It reads every file until it has enough. Throws `Refused` if nothing is there, `Config` if the
-     * regular expression is wrong, `Store` if the store is broken.
+     * It reads files until it has enough matches. Throws `Refused` if the path does not exist, `Config` if the regular
+     * expression is wrong, `Store` if the store is broken.
      */
     func grep(query: MemdirText, regex: Bool, ignoreCase: Bool, path: MemdirText?, limit: Int64) throws  -> [GrepMatch]
 
     /**
-     * A table of contents for a system prompt, in at most `max_chars` characters: a line for each file
-     * with its path, its size, and its first line. Files that match `never_expire` come first, then
-     * what was written last. If not all files fit, the last line says how many are left out.
+     * A table of contents for a system prompt, in at most `max_chars` characters: a line for each file with its path, its
+     * size, and its first line. Files that match `never_expire` come first, then the most recently written ones. If not
+     * all files fit, the last line says how many are left out.
      *
      * Throws `Store` if the store is broken.
      */
     func index(maxChars: Int64) throws  -> String
 
     /**
-     * The entries below a directory, `depth` levels deep (null for all), in the order of their paths,
-     * without hidden ones and what is below them. Of a file: the file itself. Null as the path is
-     * `/memories`.
+     * The entries below a directory, `depth` levels deep (null for all), sorted by path. Hidden entries, and everything
+     * below them, are left out. For a file, the list contains only the file itself. A null path is `/memories`.
      *
-     * Throws `Refused` if nothing is there, `Store` if the store is broken.
+     * Throws `Refused` if the path does not exist, `Store` if the store is broken.
      */
     func list(path: MemdirText?, depth: Int64?) throws  -> [Entry]
 
     /**
-     * The text of a file, as it is: also what views hide (`sensitive_on_view`). The model cannot call
+     * The text of a file as it is stored, including text that views hide (`sensitive_on_view`). The model cannot call
      * this, hooks are not called, and it does not count as a use of the file.
      *
      * Throws `Refused` if there is no file or it is not text, `Store` if the store is broken.
@@ -1943,73 +1941,75 @@ public protocol MemoryProtocol: AnyObject, Sendable {
     func read(path: MemdirText) throws  -> String
 
     /**
-     * The text of a file as a model may see it: redacted if views are (`sensitive_on_view`), and without line numbers. It counts
-     * as a use of the file, as a view does. For giving a file to a model other than by `view`.
+     * The text of a file as a model may see it: redacted if views are (`sensitive_on_view`), and without line numbers.
+     * Like a view, it counts as a use of the file. Use it to give a file to a model without `view`.
      *
      * Throws as `read`, and `Refused` if the text is too large to be shown.
      */
     func readShown(path: MemdirText) throws  -> String
 
     /**
-     * The JSON text of one tool named `memory`, for a model host that does not know Anthropic's tool.
-     * Give what the model sends to `execute`. If the memory is read-only, its only command is `view`.
-     * Null as the dialect is JSON Schema.
+     * The JSON text of one tool named `memory`, for a model host without built-in support for Anthropic's tool. Pass the
+     * model's input to `execute`. If the memory is read-only, its only command is `view`. A null dialect is JSON Schema.
      *
-     * No schema language says which fields belong to which command, so it also admits calls that lack
-     * a field; they are refused with a sentence. `tool_definitions` is exact.
+     * No schema language can tie fields to a command, so the schema also admits calls that lack a field. They are refused
+     * with an explanation for the model. The schemas of `tool_definitions` are exact.
      */
     func toolDefinition(dialect: Dialect?)  -> String
 
     /**
-     * The JSON texts of a tool for each command, named `prefix` (at most 32 ASCII letters, digits, `_`
-     * and `-`) and the command's name. If the memory is read-only, only `view`. Give a call of one to
-     * `execute` with the command's name as its `command`. Null as the dialect is JSON Schema.
+     * The JSON texts of one tool for each command, named `prefix` plus the command's name. The prefix has at most 32 ASCII
+     * letters, digits, `_` and `-`. If the memory is read-only, only `view`. Pass the model's input to `execute` with the
+     * command's name as its `command`. A null dialect is JSON Schema.
      *
      * Throws `Config` if the prefix is wrong.
      */
     func toolDefinitions(dialect: Dialect?, prefix: MemdirText?) throws  -> [String]
 
     /**
-     * Writes a file, which is made, with its parents, or replaced as a whole. With `if_unchanged` it is
-     * only replaced if it holds this text, which is what `read` returned before. The model cannot call
-     * this, and hooks are not called.
+     * Writes a whole file: creates it with its parents, or replaces its content. With `if_unchanged` it only replaces a
+     * file that holds this text, which an earlier `read` returned. The model cannot call this, and hooks are not called.
      *
-     * The policies are those of the commands: patterns of paths, limits, sensitive text. For
-     * `stale_guard` it is somebody else's change: the model has to view the file again.
+     * The same policies apply as for commands: path patterns, limits, sensitive text. `stale_guard` treats it as a change
+     * by someone else, so the model has to view the file again.
      *
-     * Throws `Refused` if a policy forbids it or the file does not hold `if_unchanged`, and then nothing
-     * was changed. Throws `Store` if the store is broken.
+     * Throws `Refused` if a policy forbids it or the file does not hold `if_unchanged`, and then nothing was changed.
+     * Throws `Store` if the store is broken.
      */
     func write(path: MemdirText, text: MemdirText, ifUnchanged: MemdirText?) throws
 
     /**
-     * A session of the same memory, for a conversation of its own: its changes are recorded as this
-     * actor's, such as an agent or a user, and with `stale_guard` only what it was shown itself counts.
-     * Everything else is shared. It takes the place of the option `actor`. Never take it from a model's
-     * input.
+     * A session of the same memory, for one conversation. Its changes are recorded under this actor, such as an
+     * agent or a user, and its `stale_guard` counts only its own views. Everything else is shared. `actor`
+     * replaces the option `actor`. Never take it from a model's input.
      *
      * Throws `Config` if the text is not valid Unicode.
      */
     func actingAs(actor: MemdirText) throws  -> Memory
 
     /**
-     * A unified diff from one version to another; empty if nothing differs. With null as the other one:
-     * what the change of the version did to the file.
+     * A unified diff from one version to another; empty if they do not differ. If `other` is null, it shows the
+     * change that made the version.
      *
-     * Throws as `read_version`; but a file that is not there counts as empty.
+     * Throws as `read_version`, but a deleted file counts as empty.
      */
     func diff(id: MemdirText, other: MemdirText?) throws  -> String
 
     /**
-     * The versions of files, newest first. The memory needs the option `history`, and the model cannot
-     * call this.
+     * The versions of files, newest first. The memory needs the option `history`, and the model cannot call
+     * this.
      *
-     * `path` is a file or a directory, also one that is not there any more: only versions of what is or
-     * was there, and the earlier versions of files that were moved there. Only the first `limit`; only
-     * those before the version `before`, the last of the page that was shown before; only those that
-     * `actor` made; only those of the change `change`; only those made at the time `since` or later.
+     * The arguments are filters; null does not filter:
      *
-     * Throws `History` if the memory has no history, or a text is no id or no path; `Config` for a wrong
+     * - `path`: versions of this file, or of everything below this directory, whether it still exists or not.
+     * Earlier versions of files that were moved there are included.
+     * - `limit`: the most versions to return.
+     * - `before`: only versions older than the one with this id, the last id of the previous page.
+     * - `actor`: only versions that this actor made.
+     * - `change`: only versions of this change.
+     * - `since`: only versions that were made at this time or later.
+     *
+     * Throws `History` if the memory has no history, or a text is not a valid id or path; `Config` for a wrong
      * limit; `Store` if the store is broken.
      */
     func history(path: MemdirText?, limit: Int64?, before: MemdirText?, actor: MemdirText?, change: MemdirText?, since: MemdirTime?) throws  -> [Version]
@@ -2017,79 +2017,78 @@ public protocol MemoryProtocol: AnyObject, Sendable {
     /**
      * The content of a version.
      *
-     * Throws `History` if there is no such version, or it has no content: it is a deletion, was redacted,
+     * Throws `History` if there is no such version, or it has no content because it is a deletion, was redacted,
      * or its records are damaged. Throws `Store` if the store is broken.
      */
     func readVersion(id: MemdirText) throws  -> Data
 
     /**
-     * Removes the content of a version from the history for good, wherever the history has it; with the
-     * id of a change, the contents of all its versions. The version stays, with the reason. Returns the
-     * id of the change, or null if nothing was left to remove.
+     * Permanently removes the content of a version from the history, wherever the history has it; with the id of
+     * a change, the contents of all its versions. The version stays, with the reason. Returns the id of the
+     * change, or null if nothing was left to remove.
      *
-     * Throws `History` if a file holds this content now; otherwise as `read_version`.
+     * Throws `History` if a file has this content now; otherwise as `read_version`.
      */
     func redact(id: MemdirText, reason: MemdirText) throws  -> String?
 
     /**
-     * Writes the content of a version back, as a new version. A deleted file is made again where it was:
-     * `id` is then the version of its deletion, or an earlier one. With the id of a change, all files of
-     * that change are brought back, such as those of a deleted directory.
+     * Writes the content of a version back, as a new version. A deleted file is created again at its old path:
+     * `id` is then the version of its deletion, or an earlier one. With the id of a change, all files of that
+     * change are restored, such as those of a deleted directory.
      *
-     * With `overwrite` also over what was changed since; otherwise a file that is there with another
-     * content is a conflict. Policies do not apply: your own code brings back what was there.
+     * If a file now has a different content, that is a conflict, unless `overwrite` is true. Policies do not
+     * apply, because your own code restores content that was allowed before.
      *
-     * Throws as `read_version`, and `History` for a conflict, a read-only memory, or if the store failed
-     * in the middle.
+     * Throws as `read_version`, and `History` for a conflict, a read-only memory, or if the store failed midway.
      */
     func restore(id: MemdirText, overwrite: Bool) throws  -> Restored
 
     /**
-     * Makes every file what it was at a time, whatever was changed since. Files of which the history
-     * knows nothing stay. With `dry_run` it only returns what it would do.
+     * Restores every file to its state at a time: all later changes are reverted. Files that the history does
+     * not know are left unchanged. With `dry_run` it only returns what it would do.
      *
-     * Throws `History` if the history does not reach back so far; otherwise as `restore`.
+     * Throws `History` if the history does not reach back to that time; otherwise as `restore`.
      */
     func restoreAll(at: MemdirTime, dryRun: Bool) throws  -> Restored
 
     /**
-     * Removes the versions that the options keep no longer, and returns how many records of changes that
-     * were. The memory does this now and then after a change, too.
+     * Removes the versions that the retention options no longer keep, and returns the number of removed change
+     * records. The memory also does this from time to time after a change.
      *
      * Throws `History` if the memory has no history or is read-only, `Store` if the store is broken.
      */
     func trimHistory() throws  -> Int64
 
     /**
-     * Takes back a change: every file that it changed becomes what it was before. `change` is the id of
-     * the change, or of a version that it made. With `since` instead, takes back all changes that were
-     * made at that time or later, by `actor` or by anybody. With `dry_run` it only returns what it would do.
-     * With `skip_conflicts` it leaves out the files that cannot be undone because of a conflict, and lists
-     * them. With `merge` it keeps later changes of other lines: where a file was changed since, the lines
-     * of the undone change become what they were, if no later change touches them or a line beside them.
+     * Undoes a change: every file that it changed returns to its previous content. `change` is the id of the
+     * change, or of a version that it made. With `since` instead, it undoes all changes that were made at that
+     * time or later, by `actor` or by all actors. With `dry_run` it only returns what it would do. With
+     * `skip_conflicts` it leaves out the files that cannot be undone because of a conflict, and lists them. With
+     * `merge` it keeps later changes of other lines. In a file that was changed since, only the lines of the
+     * undone change are reverted, if no later change touches them or an adjacent line.
      *
-     * Throws `History` if later changes depend on it, and then nothing was changed, or if what the files
-     * were before was removed because of a limit; otherwise as `restore`. Throws `Config` unless there is either
-     * `change` or `since`.
+     * Throws `History` if later changes depend on it, and then nothing was changed, or if a previous content was
+     * removed because of a limit; otherwise as `restore`. Throws `Config` unless exactly one of `change` and
+     * `since` is given.
      */
     func undo(change: MemdirText?, since: MemdirTime?, actor: MemdirText?, dryRun: Bool, skipConflicts: Bool, merge: Bool) throws  -> Restored
 
     /**
-     * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
-     * does not happen, and its reply says so. What cancels the calls of this memory cancels those of the new one, too.
+     * The same memory, with calls that `cancellation` can cancel. If a cancelled call has not begun to write, it is
+     * not executed, and its reply says so. Cancellations of this memory apply to the new one, too.
      */
     func cancelledBy(cancellation: Cancellation)  -> Memory
 
     /**
      * Deletes everything below `/memories`. The model cannot call this. With a history, all contents stay in the
-     * history; `erase` removes it, too.
+     * history; `erase` also removes the history.
      *
      * Throws `Store` if the store is broken.
      */
     func clear() throws
 
     /**
-     * Makes a new file and its missing parents.
+     * Creates a new file and its missing parents.
      *
      * Throws as `view` does.
      */
@@ -2103,32 +2102,29 @@ public protocol MemoryProtocol: AnyObject, Sendable {
     func delete(path: MemdirText) throws  -> String
 
     /**
-     * Executes one tool call, given as the JSON text of its `input`. A whole `tool_use` block is
-     * understood, too.
+     * Executes one tool call, given as the JSON text of its `input` or of a whole `tool_use` block.
      *
-     * It never throws: a model's mistake is a reply with `is_error`. So is a cancelled call, and a
-     * broken store or hook; the reply's `cause` then has the details for you.
+     * It never throws: a mistake by the model is returned as a reply with `is_error`. So is a cancelled call, and a
+     * failure of the store or a hook; the reply's `cause` then has the details for you.
      */
     func execute(json: MemdirText)  -> Reply
 
     /**
-     * As `execute`, if the call cannot change anything. Otherwise returns null and does nothing.
-     * Use it to run views on their own threads, so they do not wait behind changes.
+     * Like `execute`, but only for a call that cannot change anything. For any other call it returns null and does
+     * nothing. Use it to run views on their own threads, so they do not wait behind changes.
      */
     func executeView(json: MemdirText)  -> Reply?
 
     /**
-     * Removes the files that nobody used for `older_than`, and returns them in the order of their
-     * paths. With `dry_run` it only returns them. The model cannot call this.
+     * Removes the files that were not used for `older_than`, and returns them, sorted by path. With `dry_run` it only
+     * returns them. The model cannot call this.
      *
-     * A file is used when it is changed, and when it is viewed or renamed through a memory with
-     * `record_access`. These stay: directories, files that match `never_expire`, files that no
-     * command may delete, and files that are used meanwhile. `watch` is called after every 1,000
-     * files and at the end, and can stop the removal.
+     * A change counts as a use of the file. A view or a rename counts only through a memory with `record_access`.
+     * Directories, files that match `never_expire`, files that no command may delete, and files that are used during
+     * the call are kept. `watch` is called after every 1,000 files and at the end, and can stop the removal.
      *
-     * Throws `Config` if accesses are not recorded, the store does not keep them, or it is
-     * read-only. Throws `Store` if the store is broken; files that are already removed stay
-     * removed.
+     * Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only. Throws `Store`
+     * if the store is broken; files that are already removed stay removed.
      */
     func expire(olderThan: MemdirDuration, dryRun: Bool, watch: ExpiryWatch?) throws  -> [Expired]
 
@@ -2141,10 +2137,10 @@ public protocol MemoryProtocol: AnyObject, Sendable {
 
     /**
      * Calls `listener` with every change that a memory of this process makes on this store: commands, `clear` and
-     * `expire`, of this memory and of any other one on the same open store, or on the same directory or database.
+     * `expire`. This includes other memories on the same open store, or on the same directory or database.
      *
-     * It is called until the subscription is cancelled or let go. Not told is what other processes change, what is
-     * written to the store directly, and what another memory changes on a store of your own.
+     * The listener is called until the subscription is cancelled or released. It does not receive changes by other
+     * processes, direct writes to the store, or changes by another memory on your own store.
      */
     func observe(listener: ChangeListener)  -> Subscription
 
@@ -2156,92 +2152,94 @@ public protocol MemoryProtocol: AnyObject, Sendable {
     func rename(oldPath: MemdirText, newPath: MemdirText) throws  -> String
 
     /**
-     * Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one, or null,
-     * deletes it.
+     * Replaces the only occurrence of `old_str` in a file with `new_str`. If `new_str` is empty or null, it deletes
+     * `old_str`.
      *
      * Throws as `view` does.
      */
     func strReplace(path: MemdirText, oldStr: MemdirText, newStr: MemdirText?) throws  -> String
 
     /**
-     * Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the
-     * first and last line to show (1-based, inclusive; a last line of -1 is the end); null shows
-     * all. An image is refused: `execute` shows it.
+     * Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the first and last line to
+     * show (1-based, inclusive; a last line of -1 is the end); null shows all lines. An image is refused; use
+     * `execute` to show it.
      *
-     * Throws `Refused` with the exact reply for the model, `Store` if the store is broken, `Hook` if
-     * the hook `before` failed.
+     * Throws `Refused` with the exact reply for the model, `Store` if the store is broken, `Hook` if the hook `before`
+     * failed.
      */
     func view(path: MemdirText, viewRange: [Int64]?) throws  -> String
 
     /**
-     * For each line of a file as it is now, the version that brought it, its actor and its time. A line that was removed and
-     * brought back is of the version that brought it back. It stays what it is when its file is renamed.
+     * For each line of a file's current content, the version that added it, its actor and its time. If a line was removed
+     * and added again, the later version counts. Renaming the file does not change the result.
      *
-     * Throws `History` if no file is there, it is not UTF-8, or the memory has no history; `Store` if the store is broken.
+     * Throws `History` if there is no file, it is not UTF-8, or the memory has no history; `Store` if the store is broken.
      */
     func blame(path: MemdirText) throws  -> [BlamedLine]
 
     /**
-     * The history as a stream for `git fast-import`, as a whole: a commit for each change, with its actor as the author, on the
-     * branch `main`. The same history always gives the same commits. A content that was removed from the history is replaced by
-     * a text that says so.
+     * The whole history as a stream for `git fast-import`: one commit for each change, with its actor as the author, on
+     * the branch `main`. The same history always gives the same commits. A content that was removed from the history is
+     * replaced by a text that says so.
      *
      * Throws `History` if the memory has no history, `Store` if the store is broken.
      */
     func exportHistory() throws  -> Data
 
     /**
-     * The files that there were at a time, in the order of their paths. A file that nobody changed since the history is
-     * kept is among them as it is now, if it was last written before that time.
+     * The files that existed at a time, sorted by path. A file that was not changed since recording began is included with
+     * its current content, if it was last written before that time.
      *
-     * Throws `History` if the history does not reach back so far, or the memory has none; `Store` if the store is broken.
+     * Throws `History` if the history does not reach back to that time, or the memory has no history; `Store` if the store
+     * is broken.
      */
     func filesAt(at: MemdirTime) throws  -> [PastFile]
 
     /**
-     * The first `limit` names and lines that are in the history, and that the files do not have any more: newest first,
-     * each with the newest version that has it. `path` is what is or was there, and below it; null is `/memories`. The
-     * query is that of `grep`. With `sensitive_on_view` the texts are searched as a view would show them.
+     * The first `limit` matches in names and lines that the history has and the current files no longer have: newest
+     * first, each with the newest version that has it. `path` limits the search to one path and everything below it,
+     * whether it still exists or not; null is `/memories`. The query is that of `grep`. With `sensitive_on_view` it
+     * searches the texts as a view would show them.
      *
-     * Throws `History` if the memory has no history, or the path is none; `Config` if the regular expression is wrong;
-     * `Store` if the store is broken.
+     * Throws `History` if the memory has no history, or the path is not valid; `Config` if the regular expression is
+     * wrong; `Store` if the store is broken.
      */
     func grepHistory(query: MemdirText, regex: Bool, ignoreCase: Bool, path: MemdirText?, limit: Int64) throws  -> [HistoryMatch]
 
     /**
-     * What a file held at a time; null if there was no file.
+     * The content of a file at a time; null if there was no file.
      *
      * Throws as `files_at` and `read_version`.
      */
     func readAt(path: MemdirText, at: MemdirTime) throws  -> Data?
 
     /**
-     * Removes every content with a text from the history for good, as `redact` does, in whatever version of whatever file:
-     * a text anywhere in the content, a regular expression in a line. With `dryRun` it only returns what it would do, and
-     * which files have the text now. The text goes from names as well, unless a file or directory has them now; names of
-     * actors stay. It computes every content.
+     * Permanently removes every content that contains a text from the history, as `redact` does, in all versions of all
+     * files. The text is matched anywhere in the content; a regular expression is matched in each line. With `dryRun` it
+     * only returns what it would remove, and the current files that have the text. The text is also removed from names,
+     * unless a current file or directory has that name; names of actors stay. The call reads every content in the history.
      *
-     * Throws `History` if files have the text now, or the memory has no history or is read-only; `Config` if the regular
-     * expression is wrong; `Store` if the store is broken.
+     * Throws `History` if current files have the text, or the memory has no history or is read-only; `Config` if the
+     * regular expression is wrong; `Store` if the store is broken.
      */
     func redactText(query: MemdirText, reason: MemdirText, regex: Bool, ignoreCase: Bool, dryRun: Bool) throws  -> RedactedText
 
     /**
-     * The whole id of the version or of the change that a person means by a part of it: its beginning or its end, at least
-     * 6 digits. Dashes and the case of letters do not matter.
+     * Completes the id of a version or a change from a part of it: its beginning or its end, at least 6 digits. Dashes and
+     * the case of letters do not matter.
      *
-     * Throws `History` if several have this part, none has it, it is no part of an id, or the memory has no history; `Store`
-     * if the store is broken.
+     * Throws `History` if several ids match, no id matches, the text cannot be part of an id, or the memory has no
+     * history; `Store` if the store is broken.
      */
     func resolveId(part: MemdirText) throws  -> String
 
     /**
-     * Removes everything for good: files, directories, the whole history, and what killed processes left. The model
-     * cannot call this. It works whether or not the memory has the option `history`, is not recorded, and cannot be
-     * undone. With `dryRun` it only counts. Mounted stores that are read-only stay as they are.
+     * Removes everything permanently: files, directories, the whole history, and temporary files of killed processes. The
+     * model cannot call this. It works with and without the option `history`, is not recorded, and cannot be undone. With
+     * `dryRun` it only counts. Read-only mounts are left unchanged.
      *
-     * Afterwards the memory goes on as an empty one, also for other processes. If it fails or is killed, a second call
-     * does the rest. What memdir cannot reach stays: backups, and what a disk or a server keeps of deleted data.
+     * Afterwards the memory is empty and stays usable, also for other processes. If the call fails or is killed, a second
+     * call does the rest. memdir cannot remove backups, or the copies of deleted data that a disk or a server keeps.
      *
      * Throws `Refused` if the memory is read-only, `Store` if the store is broken.
      */
@@ -2249,29 +2247,29 @@ public protocol MemoryProtocol: AnyObject, Sendable {
 
     /**
      * The first `limit` places at `path` and below it where the rules for sensitive text find something, in names and
-     * lines: the built-in ones, and those of `sensitive_rules`. The text itself is not returned. Whether commands may write
-     * such text does not matter here. Null as the path is `/memories`.
+     * lines: the built-in rules, and those of `sensitive_rules`. The text itself is not returned. The option
+     * `sensitive_text` does not affect the result. A null path is `/memories`.
      *
-     * Throws `Refused` if nothing is there, `Config` for a wrong limit, `Store` if the store is broken.
+     * Throws `Refused` if the path does not exist, `Config` for a wrong limit, `Store` if the store is broken.
      */
     func findSensitive(path: MemdirText?, limit: Int64) throws  -> [SensitiveMatch]
 
     /**
-     * How much the memory holds: files, bytes, the largest file, the oldest one.
+     * Statistics about the memory: number of files, bytes, the largest file, the oldest one.
      *
      * Throws `Store` if the store is broken.
      */
     func stats() throws  -> Stats
 
     /**
-     * Begins to watch the files at `path` and below it, for changes by anybody: by this process, by other ones, and by what
-     * writes to the store directly. Null as the path is `/memories`. Nothing needs to be there yet.
+     * Watches the files at `path` and below it for changes: by this process, by other processes, and by programs that
+     * write to the store directly. A null path is `/memories`. The path need not exist yet.
      *
-     * What this process changes is seen at once. For the rest it looks at the store `every` so often, in any case less often
-     * if a look takes long; null is twice a second, and once a second if the store is on another machine. The watch keeps
-     * the store open.
+     * Changes by this process are reported at once. For all others it polls the store. `every` is the polling interval.
+     * The real interval is longer if a poll takes long. Null is half a second, or a second if the store is on another
+     * machine. The watch keeps the store open.
      *
-     * Throws `Refused` for a text that is no path, `Config` for a wrong duration, `Store` if the store is broken.
+     * Throws `Refused` if the path is not valid, `Config` for a wrong duration, `Store` if the store is broken.
      */
     func watch(path: MemdirText?, every: MemdirDuration?) throws  -> Watch
 
@@ -2279,8 +2277,8 @@ public protocol MemoryProtocol: AnyObject, Sendable {
 /**
  * The memory directory of an agent: executes the commands of Claude's memory tool on a store.
  *
- * Many threads may use it at once. Calls read and write files, so do not make them on a user
- * interface's thread.
+ * Several threads may use it concurrently. Calls read and write files, so do not make them on a user interface's
+ * thread.
  */
 open class Memory: MemoryProtocol, @unchecked Sendable {
     fileprivate let handle: UInt64
@@ -2322,10 +2320,10 @@ open class Memory: MemoryProtocol, @unchecked Sendable {
         return try! rustCall { uniffi_memdir_ffi_fn_clone_memory(self.handle, $0) }
     }
     /**
-     * Opens the store that `store` names: a directory, which is made if it does not exist (the
-     * files are in its `memories` directory), `dir:./notes` for the files of that very directory,
-     * `sqlite:agent.db` for an SQLite database, or `memory:` for a store in this process. Default:
-     * `./memory`. Null is refused, because it is a setting that is missing.
+     * Opens the store at the address `store`. A directory is created if it does not exist; the files are in its
+     * `memories` directory. `dir:./notes` uses the files of exactly that directory, `sqlite:agent.db` an SQLite
+     * database, and `memory:` a store in this process. Default: `./memory`. Null is rejected, because it usually comes
+     * from a missing setting.
      *
      * With `hooks`, your own code runs before and after each command.
      *
@@ -2355,8 +2353,8 @@ public convenience init(store: MemdirText = "./memory", options: MemoryOptions =
 
 
     /**
-     * A memory on your own store, or on one that is shared with another memory. With `encryption_key`
-     * everything that the store keeps is encrypted.
+     * A memory on your own store, or on a store that is shared with another memory. With `encryption_key` everything
+     * that the store keeps is encrypted.
      *
      * Throws `Config` if an option is wrong, `Store` if the store cannot be opened with its key.
      */
@@ -2374,15 +2372,13 @@ public static func withStore(store: Store, options: MemoryOptions = MemoryOption
 
 
     /**
-     * Lays out the files with which a project of several sessions begins: `progress.md`, `features.md`
-     * and `init.md`. A file that is there already stays as it is. Returns the paths of those that were
-     * made. The model cannot call this.
+     * Creates the files with which a project of several sessions begins: `progress.md`, `features.md` and `init.md`.
+     * Existing files are left unchanged. Returns the paths of the files that were created. The model cannot call this.
      *
-     * `about` is what the project is about, `features` are what is to be built, one after the other, and
-     * `init` is how the project is set up and started.
+     * `about` describes the project. `features` are the features to build, one after the other. `init` is how to set up
+     * and start the project.
      *
-     * Throws `Refused` if a policy forbids it; files that were made stay. Throws `Store` if the store is
-     * broken.
+     * Throws `Refused` if a policy forbids it; the files created before it stay. Throws `Store` if the store is broken.
      */
 open func bootstrap(about: MemdirText, features: [MemdirText], `init`: MemdirText? = nil)throws  -> [String]  {
     return try  FfiConverterSequenceString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -2397,9 +2393,9 @@ open func bootstrap(about: MemdirText, features: [MemdirText], `init`: MemdirTex
 }
 
     /**
-     * Whether there is a file or a directory.
+     * True if a file or a directory exists at the path.
      *
-     * Throws `Refused` for a text that is no path, `Store` if the store is broken.
+     * Throws `Refused` if the path is not valid, `Store` if the store is broken.
      */
 open func exists(path: MemdirText)throws  -> Bool  {
     return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -2412,9 +2408,9 @@ open func exists(path: MemdirText)throws  -> Bool  {
 }
 
     /**
-     * Makes the stale guard refuse edits of every file that the model has seen, until it views the file
-     * again. Call it when the conversation was compacted, of which the guard cannot know. Not after
-     * context editing that spares the memory's results.
+     * Makes the stale guard refuse edits of every file that the model has seen, until it views the file again. Call it
+     * after the conversation was compacted, because the guard cannot detect that. It is not needed after context editing
+     * that keeps the memory tool's results.
      */
 open func forgetViews()  {try! rustCall() {
         uniffiCallStatus in
@@ -2425,16 +2421,15 @@ open func forgetViews()  {try! rustCall() {
 }
 
     /**
-     * The first `limit` matches at `path` and below it: names of files and directories, and lines of
-     * files, in the order of the paths and lines. Hidden entries and files that are not text are left
-     * out. With `sensitive_on_view` the texts are searched as a view shows them. Null as the path is
-     * `/memories`.
+     * The first `limit` matches at `path` and below it: names of files and directories, and lines of files, sorted by path
+     * and line. Hidden entries and files that are not text are left out. With `sensitive_on_view` it searches the texts as
+     * a view shows them. A null path is `/memories`.
      *
-     * With `regex` the query is a regular expression in the syntax of Rust's `regex-lite`: without
-     * look-around and back-references, in linear time.
+     * With `regex` the query is a regular expression in the syntax of Rust's `regex-lite`: without look-around and
+     * back-references, in linear time.
      *
-     * It reads every file until it has enough. Throws `Refused` if nothing is there, `Config` if the
-     * regular expression is wrong, `Store` if the store is broken.
+     * It reads files until it has enough matches. Throws `Refused` if the path does not exist, `Config` if the regular
+     * expression is wrong, `Store` if the store is broken.
      */
 open func grep(query: MemdirText, regex: Bool = false, ignoreCase: Bool = false, path: MemdirText? = nil, limit: Int64 = Int64(100))throws  -> [GrepMatch]  {
     return try  FfiConverterSequenceTypeGrepMatch.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -2451,9 +2446,9 @@ open func grep(query: MemdirText, regex: Bool = false, ignoreCase: Bool = false,
 }
 
     /**
-     * A table of contents for a system prompt, in at most `max_chars` characters: a line for each file
-     * with its path, its size, and its first line. Files that match `never_expire` come first, then
-     * what was written last. If not all files fit, the last line says how many are left out.
+     * A table of contents for a system prompt, in at most `max_chars` characters: a line for each file with its path, its
+     * size, and its first line. Files that match `never_expire` come first, then the most recently written ones. If not
+     * all files fit, the last line says how many are left out.
      *
      * Throws `Store` if the store is broken.
      */
@@ -2468,11 +2463,10 @@ open func index(maxChars: Int64 = Int64(2000))throws  -> String  {
 }
 
     /**
-     * The entries below a directory, `depth` levels deep (null for all), in the order of their paths,
-     * without hidden ones and what is below them. Of a file: the file itself. Null as the path is
-     * `/memories`.
+     * The entries below a directory, `depth` levels deep (null for all), sorted by path. Hidden entries, and everything
+     * below them, are left out. For a file, the list contains only the file itself. A null path is `/memories`.
      *
-     * Throws `Refused` if nothing is there, `Store` if the store is broken.
+     * Throws `Refused` if the path does not exist, `Store` if the store is broken.
      */
 open func list(path: MemdirText? = nil, depth: Int64? = Int64(1))throws  -> [Entry]  {
     return try  FfiConverterSequenceTypeEntry.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -2486,7 +2480,7 @@ open func list(path: MemdirText? = nil, depth: Int64? = Int64(1))throws  -> [Ent
 }
 
     /**
-     * The text of a file, as it is: also what views hide (`sensitive_on_view`). The model cannot call
+     * The text of a file as it is stored, including text that views hide (`sensitive_on_view`). The model cannot call
      * this, hooks are not called, and it does not count as a use of the file.
      *
      * Throws `Refused` if there is no file or it is not text, `Store` if the store is broken.
@@ -2502,8 +2496,8 @@ open func read(path: MemdirText)throws  -> String  {
 }
 
     /**
-     * The text of a file as a model may see it: redacted if views are (`sensitive_on_view`), and without line numbers. It counts
-     * as a use of the file, as a view does. For giving a file to a model other than by `view`.
+     * The text of a file as a model may see it: redacted if views are (`sensitive_on_view`), and without line numbers.
+     * Like a view, it counts as a use of the file. Use it to give a file to a model without `view`.
      *
      * Throws as `read`, and `Refused` if the text is too large to be shown.
      */
@@ -2518,12 +2512,11 @@ open func readShown(path: MemdirText)throws  -> String  {
 }
 
     /**
-     * The JSON text of one tool named `memory`, for a model host that does not know Anthropic's tool.
-     * Give what the model sends to `execute`. If the memory is read-only, its only command is `view`.
-     * Null as the dialect is JSON Schema.
+     * The JSON text of one tool named `memory`, for a model host without built-in support for Anthropic's tool. Pass the
+     * model's input to `execute`. If the memory is read-only, its only command is `view`. A null dialect is JSON Schema.
      *
-     * No schema language says which fields belong to which command, so it also admits calls that lack
-     * a field; they are refused with a sentence. `tool_definitions` is exact.
+     * No schema language can tie fields to a command, so the schema also admits calls that lack a field. They are refused
+     * with an explanation for the model. The schemas of `tool_definitions` are exact.
      */
 open func toolDefinition(dialect: Dialect? = nil) -> String  {
     return try!  FfiConverterString.lift(try! rustCall() {
@@ -2536,9 +2529,9 @@ open func toolDefinition(dialect: Dialect? = nil) -> String  {
 }
 
     /**
-     * The JSON texts of a tool for each command, named `prefix` (at most 32 ASCII letters, digits, `_`
-     * and `-`) and the command's name. If the memory is read-only, only `view`. Give a call of one to
-     * `execute` with the command's name as its `command`. Null as the dialect is JSON Schema.
+     * The JSON texts of one tool for each command, named `prefix` plus the command's name. The prefix has at most 32 ASCII
+     * letters, digits, `_` and `-`. If the memory is read-only, only `view`. Pass the model's input to `execute` with the
+     * command's name as its `command`. A null dialect is JSON Schema.
      *
      * Throws `Config` if the prefix is wrong.
      */
@@ -2554,15 +2547,14 @@ open func toolDefinitions(dialect: Dialect? = nil, prefix: MemdirText? = nil)thr
 }
 
     /**
-     * Writes a file, which is made, with its parents, or replaced as a whole. With `if_unchanged` it is
-     * only replaced if it holds this text, which is what `read` returned before. The model cannot call
-     * this, and hooks are not called.
+     * Writes a whole file: creates it with its parents, or replaces its content. With `if_unchanged` it only replaces a
+     * file that holds this text, which an earlier `read` returned. The model cannot call this, and hooks are not called.
      *
-     * The policies are those of the commands: patterns of paths, limits, sensitive text. For
-     * `stale_guard` it is somebody else's change: the model has to view the file again.
+     * The same policies apply as for commands: path patterns, limits, sensitive text. `stale_guard` treats it as a change
+     * by someone else, so the model has to view the file again.
      *
-     * Throws `Refused` if a policy forbids it or the file does not hold `if_unchanged`, and then nothing
-     * was changed. Throws `Store` if the store is broken.
+     * Throws `Refused` if a policy forbids it or the file does not hold `if_unchanged`, and then nothing was changed.
+     * Throws `Store` if the store is broken.
      */
 open func write(path: MemdirText, text: MemdirText, ifUnchanged: MemdirText? = nil)throws   {try rustCallWithError(FfiConverterTypeMemdirError_lift) {
         uniffiCallStatus in
@@ -2576,10 +2568,9 @@ open func write(path: MemdirText, text: MemdirText, ifUnchanged: MemdirText? = n
 }
 
     /**
-     * A session of the same memory, for a conversation of its own: its changes are recorded as this
-     * actor's, such as an agent or a user, and with `stale_guard` only what it was shown itself counts.
-     * Everything else is shared. It takes the place of the option `actor`. Never take it from a model's
-     * input.
+     * A session of the same memory, for one conversation. Its changes are recorded under this actor, such as an
+     * agent or a user, and its `stale_guard` counts only its own views. Everything else is shared. `actor`
+     * replaces the option `actor`. Never take it from a model's input.
      *
      * Throws `Config` if the text is not valid Unicode.
      */
@@ -2594,10 +2585,10 @@ open func actingAs(actor: MemdirText)throws  -> Memory  {
 }
 
     /**
-     * A unified diff from one version to another; empty if nothing differs. With null as the other one:
-     * what the change of the version did to the file.
+     * A unified diff from one version to another; empty if they do not differ. If `other` is null, it shows the
+     * change that made the version.
      *
-     * Throws as `read_version`; but a file that is not there counts as empty.
+     * Throws as `read_version`, but a deleted file counts as empty.
      */
 open func diff(id: MemdirText, other: MemdirText? = nil)throws  -> String  {
     return try  FfiConverterString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -2611,15 +2602,20 @@ open func diff(id: MemdirText, other: MemdirText? = nil)throws  -> String  {
 }
 
     /**
-     * The versions of files, newest first. The memory needs the option `history`, and the model cannot
-     * call this.
+     * The versions of files, newest first. The memory needs the option `history`, and the model cannot call
+     * this.
      *
-     * `path` is a file or a directory, also one that is not there any more: only versions of what is or
-     * was there, and the earlier versions of files that were moved there. Only the first `limit`; only
-     * those before the version `before`, the last of the page that was shown before; only those that
-     * `actor` made; only those of the change `change`; only those made at the time `since` or later.
+     * The arguments are filters; null does not filter:
      *
-     * Throws `History` if the memory has no history, or a text is no id or no path; `Config` for a wrong
+     * - `path`: versions of this file, or of everything below this directory, whether it still exists or not.
+     * Earlier versions of files that were moved there are included.
+     * - `limit`: the most versions to return.
+     * - `before`: only versions older than the one with this id, the last id of the previous page.
+     * - `actor`: only versions that this actor made.
+     * - `change`: only versions of this change.
+     * - `since`: only versions that were made at this time or later.
+     *
+     * Throws `History` if the memory has no history, or a text is not a valid id or path; `Config` for a wrong
      * limit; `Store` if the store is broken.
      */
 open func history(path: MemdirText? = nil, limit: Int64? = nil, before: MemdirText? = nil, actor: MemdirText? = nil, change: MemdirText? = nil, since: MemdirTime? = nil)throws  -> [Version]  {
@@ -2640,7 +2636,7 @@ open func history(path: MemdirText? = nil, limit: Int64? = nil, before: MemdirTe
     /**
      * The content of a version.
      *
-     * Throws `History` if there is no such version, or it has no content: it is a deletion, was redacted,
+     * Throws `History` if there is no such version, or it has no content because it is a deletion, was redacted,
      * or its records are damaged. Throws `Store` if the store is broken.
      */
 open func readVersion(id: MemdirText)throws  -> Data  {
@@ -2654,11 +2650,11 @@ open func readVersion(id: MemdirText)throws  -> Data  {
 }
 
     /**
-     * Removes the content of a version from the history for good, wherever the history has it; with the
-     * id of a change, the contents of all its versions. The version stays, with the reason. Returns the
-     * id of the change, or null if nothing was left to remove.
+     * Permanently removes the content of a version from the history, wherever the history has it; with the id of
+     * a change, the contents of all its versions. The version stays, with the reason. Returns the id of the
+     * change, or null if nothing was left to remove.
      *
-     * Throws `History` if a file holds this content now; otherwise as `read_version`.
+     * Throws `History` if a file has this content now; otherwise as `read_version`.
      */
 open func redact(id: MemdirText, reason: MemdirText)throws  -> String?  {
     return try  FfiConverterOptionString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -2672,15 +2668,14 @@ open func redact(id: MemdirText, reason: MemdirText)throws  -> String?  {
 }
 
     /**
-     * Writes the content of a version back, as a new version. A deleted file is made again where it was:
-     * `id` is then the version of its deletion, or an earlier one. With the id of a change, all files of
-     * that change are brought back, such as those of a deleted directory.
+     * Writes the content of a version back, as a new version. A deleted file is created again at its old path:
+     * `id` is then the version of its deletion, or an earlier one. With the id of a change, all files of that
+     * change are restored, such as those of a deleted directory.
      *
-     * With `overwrite` also over what was changed since; otherwise a file that is there with another
-     * content is a conflict. Policies do not apply: your own code brings back what was there.
+     * If a file now has a different content, that is a conflict, unless `overwrite` is true. Policies do not
+     * apply, because your own code restores content that was allowed before.
      *
-     * Throws as `read_version`, and `History` for a conflict, a read-only memory, or if the store failed
-     * in the middle.
+     * Throws as `read_version`, and `History` for a conflict, a read-only memory, or if the store failed midway.
      */
 open func restore(id: MemdirText, overwrite: Bool = false)throws  -> Restored  {
     return try  FfiConverterTypeRestored_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -2694,10 +2689,10 @@ open func restore(id: MemdirText, overwrite: Bool = false)throws  -> Restored  {
 }
 
     /**
-     * Makes every file what it was at a time, whatever was changed since. Files of which the history
-     * knows nothing stay. With `dry_run` it only returns what it would do.
+     * Restores every file to its state at a time: all later changes are reverted. Files that the history does
+     * not know are left unchanged. With `dry_run` it only returns what it would do.
      *
-     * Throws `History` if the history does not reach back so far; otherwise as `restore`.
+     * Throws `History` if the history does not reach back to that time; otherwise as `restore`.
      */
 open func restoreAll(at: MemdirTime, dryRun: Bool = false)throws  -> Restored  {
     return try  FfiConverterTypeRestored_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -2711,8 +2706,8 @@ open func restoreAll(at: MemdirTime, dryRun: Bool = false)throws  -> Restored  {
 }
 
     /**
-     * Removes the versions that the options keep no longer, and returns how many records of changes that
-     * were. The memory does this now and then after a change, too.
+     * Removes the versions that the retention options no longer keep, and returns the number of removed change
+     * records. The memory also does this from time to time after a change.
      *
      * Throws `History` if the memory has no history or is read-only, `Store` if the store is broken.
      */
@@ -2726,16 +2721,16 @@ open func trimHistory()throws  -> Int64  {
 }
 
     /**
-     * Takes back a change: every file that it changed becomes what it was before. `change` is the id of
-     * the change, or of a version that it made. With `since` instead, takes back all changes that were
-     * made at that time or later, by `actor` or by anybody. With `dry_run` it only returns what it would do.
-     * With `skip_conflicts` it leaves out the files that cannot be undone because of a conflict, and lists
-     * them. With `merge` it keeps later changes of other lines: where a file was changed since, the lines
-     * of the undone change become what they were, if no later change touches them or a line beside them.
+     * Undoes a change: every file that it changed returns to its previous content. `change` is the id of the
+     * change, or of a version that it made. With `since` instead, it undoes all changes that were made at that
+     * time or later, by `actor` or by all actors. With `dry_run` it only returns what it would do. With
+     * `skip_conflicts` it leaves out the files that cannot be undone because of a conflict, and lists them. With
+     * `merge` it keeps later changes of other lines. In a file that was changed since, only the lines of the
+     * undone change are reverted, if no later change touches them or an adjacent line.
      *
-     * Throws `History` if later changes depend on it, and then nothing was changed, or if what the files
-     * were before was removed because of a limit; otherwise as `restore`. Throws `Config` unless there is either
-     * `change` or `since`.
+     * Throws `History` if later changes depend on it, and then nothing was changed, or if a previous content was
+     * removed because of a limit; otherwise as `restore`. Throws `Config` unless exactly one of `change` and
+     * `since` is given.
      */
 open func undo(change: MemdirText? = nil, since: MemdirTime? = nil, actor: MemdirText? = nil, dryRun: Bool = false, skipConflicts: Bool = false, merge: Bool = false)throws  -> Restored  {
     return try  FfiConverterTypeRestored_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -2753,8 +2748,8 @@ open func undo(change: MemdirText? = nil, since: MemdirTime? = nil, actor: Memdi
 }
 
     /**
-     * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
-     * does not happen, and its reply says so. What cancels the calls of this memory cancels those of the new one, too.
+     * The same memory, with calls that `cancellation` can cancel. If a cancelled call has not begun to write, it is
+     * not executed, and its reply says so. Cancellations of this memory apply to the new one, too.
      */
 open func cancelledBy(cancellation: Cancellation) -> Memory  {
     return try!  FfiConverterTypeMemory_lift(try! rustCall() {
@@ -2768,7 +2763,7 @@ open func cancelledBy(cancellation: Cancellation) -> Memory  {
 
     /**
      * Deletes everything below `/memories`. The model cannot call this. With a history, all contents stay in the
-     * history; `erase` removes it, too.
+     * history; `erase` also removes the history.
      *
      * Throws `Store` if the store is broken.
      */
@@ -2781,7 +2776,7 @@ open func clear()throws   {try rustCallWithError(FfiConverterTypeMemdirError_lif
 }
 
     /**
-     * Makes a new file and its missing parents.
+     * Creates a new file and its missing parents.
      *
      * Throws as `view` does.
      */
@@ -2812,11 +2807,10 @@ open func delete(path: MemdirText)throws  -> String  {
 }
 
     /**
-     * Executes one tool call, given as the JSON text of its `input`. A whole `tool_use` block is
-     * understood, too.
+     * Executes one tool call, given as the JSON text of its `input` or of a whole `tool_use` block.
      *
-     * It never throws: a model's mistake is a reply with `is_error`. So is a cancelled call, and a
-     * broken store or hook; the reply's `cause` then has the details for you.
+     * It never throws: a mistake by the model is returned as a reply with `is_error`. So is a cancelled call, and a
+     * failure of the store or a hook; the reply's `cause` then has the details for you.
      */
 open func execute(json: MemdirText) -> Reply  {
     return try!  FfiConverterTypeReply_lift(try! rustCall() {
@@ -2829,8 +2823,8 @@ open func execute(json: MemdirText) -> Reply  {
 }
 
     /**
-     * As `execute`, if the call cannot change anything. Otherwise returns null and does nothing.
-     * Use it to run views on their own threads, so they do not wait behind changes.
+     * Like `execute`, but only for a call that cannot change anything. For any other call it returns null and does
+     * nothing. Use it to run views on their own threads, so they do not wait behind changes.
      */
 open func executeView(json: MemdirText) -> Reply?  {
     return try!  FfiConverterOptionTypeReply.lift(try! rustCall() {
@@ -2843,17 +2837,15 @@ open func executeView(json: MemdirText) -> Reply?  {
 }
 
     /**
-     * Removes the files that nobody used for `older_than`, and returns them in the order of their
-     * paths. With `dry_run` it only returns them. The model cannot call this.
+     * Removes the files that were not used for `older_than`, and returns them, sorted by path. With `dry_run` it only
+     * returns them. The model cannot call this.
      *
-     * A file is used when it is changed, and when it is viewed or renamed through a memory with
-     * `record_access`. These stay: directories, files that match `never_expire`, files that no
-     * command may delete, and files that are used meanwhile. `watch` is called after every 1,000
-     * files and at the end, and can stop the removal.
+     * A change counts as a use of the file. A view or a rename counts only through a memory with `record_access`.
+     * Directories, files that match `never_expire`, files that no command may delete, and files that are used during
+     * the call are kept. `watch` is called after every 1,000 files and at the end, and can stop the removal.
      *
-     * Throws `Config` if accesses are not recorded, the store does not keep them, or it is
-     * read-only. Throws `Store` if the store is broken; files that are already removed stay
-     * removed.
+     * Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only. Throws `Store`
+     * if the store is broken; files that are already removed stay removed.
      */
 open func expire(olderThan: MemdirDuration, dryRun: Bool = false, watch: ExpiryWatch? = nil)throws  -> [Expired]  {
     return try  FfiConverterSequenceTypeExpired.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -2886,10 +2878,10 @@ open func insert(path: MemdirText, insertLine: Int64, insertText: MemdirText)thr
 
     /**
      * Calls `listener` with every change that a memory of this process makes on this store: commands, `clear` and
-     * `expire`, of this memory and of any other one on the same open store, or on the same directory or database.
+     * `expire`. This includes other memories on the same open store, or on the same directory or database.
      *
-     * It is called until the subscription is cancelled or let go. Not told is what other processes change, what is
-     * written to the store directly, and what another memory changes on a store of your own.
+     * The listener is called until the subscription is cancelled or released. It does not receive changes by other
+     * processes, direct writes to the store, or changes by another memory on your own store.
      */
 open func observe(listener: ChangeListener) -> Subscription  {
     return try!  FfiConverterTypeSubscription_lift(try! rustCall() {
@@ -2918,8 +2910,8 @@ open func rename(oldPath: MemdirText, newPath: MemdirText)throws  -> String  {
 }
 
     /**
-     * Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one, or null,
-     * deletes it.
+     * Replaces the only occurrence of `old_str` in a file with `new_str`. If `new_str` is empty or null, it deletes
+     * `old_str`.
      *
      * Throws as `view` does.
      */
@@ -2936,12 +2928,12 @@ open func strReplace(path: MemdirText, oldStr: MemdirText, newStr: MemdirText? =
 }
 
     /**
-     * Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the
-     * first and last line to show (1-based, inclusive; a last line of -1 is the end); null shows
-     * all. An image is refused: `execute` shows it.
+     * Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the first and last line to
+     * show (1-based, inclusive; a last line of -1 is the end); null shows all lines. An image is refused; use
+     * `execute` to show it.
      *
-     * Throws `Refused` with the exact reply for the model, `Store` if the store is broken, `Hook` if
-     * the hook `before` failed.
+     * Throws `Refused` with the exact reply for the model, `Store` if the store is broken, `Hook` if the hook `before`
+     * failed.
      */
 open func view(path: MemdirText, viewRange: [Int64]? = nil)throws  -> String  {
     return try  FfiConverterString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -2955,10 +2947,10 @@ open func view(path: MemdirText, viewRange: [Int64]? = nil)throws  -> String  {
 }
 
     /**
-     * For each line of a file as it is now, the version that brought it, its actor and its time. A line that was removed and
-     * brought back is of the version that brought it back. It stays what it is when its file is renamed.
+     * For each line of a file's current content, the version that added it, its actor and its time. If a line was removed
+     * and added again, the later version counts. Renaming the file does not change the result.
      *
-     * Throws `History` if no file is there, it is not UTF-8, or the memory has no history; `Store` if the store is broken.
+     * Throws `History` if there is no file, it is not UTF-8, or the memory has no history; `Store` if the store is broken.
      */
 open func blame(path: MemdirText)throws  -> [BlamedLine]  {
     return try  FfiConverterSequenceTypeBlamedLine.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -2971,9 +2963,9 @@ open func blame(path: MemdirText)throws  -> [BlamedLine]  {
 }
 
     /**
-     * The history as a stream for `git fast-import`, as a whole: a commit for each change, with its actor as the author, on the
-     * branch `main`. The same history always gives the same commits. A content that was removed from the history is replaced by
-     * a text that says so.
+     * The whole history as a stream for `git fast-import`: one commit for each change, with its actor as the author, on
+     * the branch `main`. The same history always gives the same commits. A content that was removed from the history is
+     * replaced by a text that says so.
      *
      * Throws `History` if the memory has no history, `Store` if the store is broken.
      */
@@ -2987,10 +2979,11 @@ open func exportHistory()throws  -> Data  {
 }
 
     /**
-     * The files that there were at a time, in the order of their paths. A file that nobody changed since the history is
-     * kept is among them as it is now, if it was last written before that time.
+     * The files that existed at a time, sorted by path. A file that was not changed since recording began is included with
+     * its current content, if it was last written before that time.
      *
-     * Throws `History` if the history does not reach back so far, or the memory has none; `Store` if the store is broken.
+     * Throws `History` if the history does not reach back to that time, or the memory has no history; `Store` if the store
+     * is broken.
      */
 open func filesAt(at: MemdirTime)throws  -> [PastFile]  {
     return try  FfiConverterSequenceTypePastFile.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -3003,12 +2996,13 @@ open func filesAt(at: MemdirTime)throws  -> [PastFile]  {
 }
 
     /**
-     * The first `limit` names and lines that are in the history, and that the files do not have any more: newest first,
-     * each with the newest version that has it. `path` is what is or was there, and below it; null is `/memories`. The
-     * query is that of `grep`. With `sensitive_on_view` the texts are searched as a view would show them.
+     * The first `limit` matches in names and lines that the history has and the current files no longer have: newest
+     * first, each with the newest version that has it. `path` limits the search to one path and everything below it,
+     * whether it still exists or not; null is `/memories`. The query is that of `grep`. With `sensitive_on_view` it
+     * searches the texts as a view would show them.
      *
-     * Throws `History` if the memory has no history, or the path is none; `Config` if the regular expression is wrong;
-     * `Store` if the store is broken.
+     * Throws `History` if the memory has no history, or the path is not valid; `Config` if the regular expression is
+     * wrong; `Store` if the store is broken.
      */
 open func grepHistory(query: MemdirText, regex: Bool = false, ignoreCase: Bool = false, path: MemdirText? = nil, limit: Int64 = Int64(100))throws  -> [HistoryMatch]  {
     return try  FfiConverterSequenceTypeHistoryMatch.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -3025,7 +3019,7 @@ open func grepHistory(query: MemdirText, regex: Bool = false, ignoreCase: Bool =
 }
 
     /**
-     * What a file held at a time; null if there was no file.
+     * The content of a file at a time; null if there was no file.
      *
      * Throws as `files_at` and `read_version`.
      */
@@ -3041,13 +3035,13 @@ open func readAt(path: MemdirText, at: MemdirTime)throws  -> Data?  {
 }
 
     /**
-     * Removes every content with a text from the history for good, as `redact` does, in whatever version of whatever file:
-     * a text anywhere in the content, a regular expression in a line. With `dryRun` it only returns what it would do, and
-     * which files have the text now. The text goes from names as well, unless a file or directory has them now; names of
-     * actors stay. It computes every content.
+     * Permanently removes every content that contains a text from the history, as `redact` does, in all versions of all
+     * files. The text is matched anywhere in the content; a regular expression is matched in each line. With `dryRun` it
+     * only returns what it would remove, and the current files that have the text. The text is also removed from names,
+     * unless a current file or directory has that name; names of actors stay. The call reads every content in the history.
      *
-     * Throws `History` if files have the text now, or the memory has no history or is read-only; `Config` if the regular
-     * expression is wrong; `Store` if the store is broken.
+     * Throws `History` if current files have the text, or the memory has no history or is read-only; `Config` if the
+     * regular expression is wrong; `Store` if the store is broken.
      */
 open func redactText(query: MemdirText, reason: MemdirText, regex: Bool = false, ignoreCase: Bool = false, dryRun: Bool = false)throws  -> RedactedText  {
     return try  FfiConverterTypeRedactedText_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -3064,11 +3058,11 @@ open func redactText(query: MemdirText, reason: MemdirText, regex: Bool = false,
 }
 
     /**
-     * The whole id of the version or of the change that a person means by a part of it: its beginning or its end, at least
-     * 6 digits. Dashes and the case of letters do not matter.
+     * Completes the id of a version or a change from a part of it: its beginning or its end, at least 6 digits. Dashes and
+     * the case of letters do not matter.
      *
-     * Throws `History` if several have this part, none has it, it is no part of an id, or the memory has no history; `Store`
-     * if the store is broken.
+     * Throws `History` if several ids match, no id matches, the text cannot be part of an id, or the memory has no
+     * history; `Store` if the store is broken.
      */
 open func resolveId(part: MemdirText)throws  -> String  {
     return try  FfiConverterString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -3081,7 +3075,7 @@ open func resolveId(part: MemdirText)throws  -> String  {
 }
 
     /**
-     * The first half of the method with the name `command`, with its arguments by their names in the tool's documentation.
+     * The first half of the method for `command`. The arguments have their names from the tool's documentation.
      */
 func beginCommand(command: String, texts: [String: MemdirText], viewRange: [Int64]?, insertLine: Int64?) -> PendingCall  {
     return try!  FfiConverterTypePendingCall_lift(try! rustCall() {
@@ -3122,12 +3116,12 @@ func ownHooks() -> MemoryHooks?  {
 }
 
     /**
-     * Removes everything for good: files, directories, the whole history, and what killed processes left. The model
-     * cannot call this. It works whether or not the memory has the option `history`, is not recorded, and cannot be
-     * undone. With `dryRun` it only counts. Mounted stores that are read-only stay as they are.
+     * Removes everything permanently: files, directories, the whole history, and temporary files of killed processes. The
+     * model cannot call this. It works with and without the option `history`, is not recorded, and cannot be undone. With
+     * `dryRun` it only counts. Read-only mounts are left unchanged.
      *
-     * Afterwards the memory goes on as an empty one, also for other processes. If it fails or is killed, a second call
-     * does the rest. What memdir cannot reach stays: backups, and what a disk or a server keeps of deleted data.
+     * Afterwards the memory is empty and stays usable, also for other processes. If the call fails or is killed, a second
+     * call does the rest. memdir cannot remove backups, or the copies of deleted data that a disk or a server keeps.
      *
      * Throws `Refused` if the memory is read-only, `Store` if the store is broken.
      */
@@ -3143,10 +3137,10 @@ open func erase(dryRun: Bool = false)throws  -> Erased  {
 
     /**
      * The first `limit` places at `path` and below it where the rules for sensitive text find something, in names and
-     * lines: the built-in ones, and those of `sensitive_rules`. The text itself is not returned. Whether commands may write
-     * such text does not matter here. Null as the path is `/memories`.
+     * lines: the built-in rules, and those of `sensitive_rules`. The text itself is not returned. The option
+     * `sensitive_text` does not affect the result. A null path is `/memories`.
      *
-     * Throws `Refused` if nothing is there, `Config` for a wrong limit, `Store` if the store is broken.
+     * Throws `Refused` if the path does not exist, `Config` for a wrong limit, `Store` if the store is broken.
      */
 open func findSensitive(path: MemdirText? = nil, limit: Int64 = Int64(100))throws  -> [SensitiveMatch]  {
     return try  FfiConverterSequenceTypeSensitiveMatch.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -3160,7 +3154,7 @@ open func findSensitive(path: MemdirText? = nil, limit: Int64 = Int64(100))throw
 }
 
     /**
-     * How much the memory holds: files, bytes, the largest file, the oldest one.
+     * Statistics about the memory: number of files, bytes, the largest file, the oldest one.
      *
      * Throws `Store` if the store is broken.
      */
@@ -3174,14 +3168,14 @@ open func stats()throws  -> Stats  {
 }
 
     /**
-     * Begins to watch the files at `path` and below it, for changes by anybody: by this process, by other ones, and by what
-     * writes to the store directly. Null as the path is `/memories`. Nothing needs to be there yet.
+     * Watches the files at `path` and below it for changes: by this process, by other processes, and by programs that
+     * write to the store directly. A null path is `/memories`. The path need not exist yet.
      *
-     * What this process changes is seen at once. For the rest it looks at the store `every` so often, in any case less often
-     * if a look takes long; null is twice a second, and once a second if the store is on another machine. The watch keeps
-     * the store open.
+     * Changes by this process are reported at once. For all others it polls the store. `every` is the polling interval.
+     * The real interval is longer if a poll takes long. Null is half a second, or a second if the store is on another
+     * machine. The watch keeps the store open.
      *
-     * Throws `Refused` for a text that is no path, `Config` for a wrong duration, `Store` if the store is broken.
+     * Throws `Refused` if the path is not valid, `Config` for a wrong duration, `Store` if the store is broken.
      */
 open func watch(path: MemdirText? = nil, every: MemdirDuration? = nil)throws  -> Watch  {
     return try  FfiConverterTypeWatch_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -3247,25 +3241,24 @@ public func FfiConverterTypeMemory_lower(_ value: Memory) -> UInt64 {
 /**
  * Your own code before and after each command of a memory.
  *
- * A hook runs on the thread of its command, and several threads may call it at once. Commands that
- * a hook issues on that thread, on the same memory, run without hooks.
+ * A hook runs on the thread of its command, and several threads may call it concurrently. Commands that a hook issues on
+ * that thread, on the same memory, run without hooks.
  */
 public protocol MemoryHooks: AnyObject, Sendable {
 
     /**
-     * Called with each command before the store is touched. The command's paths are valid and
-     * canonical, and its text is as it will be stored. `call` tells who acts, and what the command would change. Not called
-     * for input that is not a command, whose path is refused, or that a policy forbids for its paths alone.
+     * Called with each command before the store is touched. The command's paths are valid and canonical, and its text is
+     * as it will be stored. `call` has the actor, and the diff of the command. Not called for input that is not a command,
+     * whose path is refused, or that a policy forbids because of its paths alone.
      *
-     * If it throws, it has failed: the command is not executed, and the model reads only that it
-     * could not be checked. By default it allows every command.
+     * If it throws, it has failed: the command is not executed, and the model reads only that it could not be checked. By
+     * default it allows every command.
      */
     func before(command: Command, call: HookCall) throws  -> HookDecision
 
     /**
-     * Called after each call, when its reply is ready. Also called for input that is not a
-     * command. An error that it throws is logged and changes nothing, because the command is
-     * done. By default it does nothing.
+     * Called after each call, when its reply is ready. Also called for input that is not a command. An error that it
+     * throws is logged and has no other effect, because the command is already executed. By default it does nothing.
      */
     func after(event: Event) throws
 
@@ -3273,8 +3266,8 @@ public protocol MemoryHooks: AnyObject, Sendable {
 /**
  * Your own code before and after each command of a memory.
  *
- * A hook runs on the thread of its command, and several threads may call it at once. Commands that
- * a hook issues on that thread, on the same memory, run without hooks.
+ * A hook runs on the thread of its command, and several threads may call it concurrently. Commands that a hook issues on
+ * that thread, on the same memory, run without hooks.
  */
 open class MemoryHooksImpl: MemoryHooks, @unchecked Sendable {
     fileprivate let handle: UInt64
@@ -3330,12 +3323,12 @@ open class MemoryHooksImpl: MemoryHooks, @unchecked Sendable {
 
 
     /**
-     * Called with each command before the store is touched. The command's paths are valid and
-     * canonical, and its text is as it will be stored. `call` tells who acts, and what the command would change. Not called
-     * for input that is not a command, whose path is refused, or that a policy forbids for its paths alone.
+     * Called with each command before the store is touched. The command's paths are valid and canonical, and its text is
+     * as it will be stored. `call` has the actor, and the diff of the command. Not called for input that is not a command,
+     * whose path is refused, or that a policy forbids because of its paths alone.
      *
-     * If it throws, it has failed: the command is not executed, and the model reads only that it
-     * could not be checked. By default it allows every command.
+     * If it throws, it has failed: the command is not executed, and the model reads only that it could not be checked. By
+     * default it allows every command.
      */
 open func before(command: Command, call: HookCall)throws  -> HookDecision  {
     return try  FfiConverterTypeHookDecision_lift(try rustCallWithError(FfiConverterTypeHookError_lift) {
@@ -3349,9 +3342,8 @@ open func before(command: Command, call: HookCall)throws  -> HookDecision  {
 }
 
     /**
-     * Called after each call, when its reply is ready. Also called for input that is not a
-     * command. An error that it throws is logged and changes nothing, because the command is
-     * done. By default it does nothing.
+     * Called after each call, when its reply is ready. Also called for input that is not a command. An error that it
+     * throws is logged and has no other effect, because the command is already executed. By default it does nothing.
      */
 open func after(event: Event)throws   {try rustCallWithError(FfiConverterTypeHookError_lift) {
         uniffiCallStatus in
@@ -3568,9 +3560,9 @@ open class Mount: MountProtocol, @unchecked Sendable {
         return try! rustCall { uniffi_memdir_ffi_fn_clone_mount(self.handle, $0) }
     }
     /**
-     * Mounts the store that `store` names at `path`. A path without a scheme is a directory. At
-     * `/memories` its files are in its `memories` directory; below, they are in that very
-     * directory.
+     * Mounts the store at the address `store` at `path`. An address without a scheme is a
+     * directory. At `/memories` the files are in its `memories` directory; below, they are in the
+     * directory itself.
      *
      * With `read_only` the store can be viewed but not changed, and must exist.
      */
@@ -3664,18 +3656,18 @@ public func FfiConverterTypeMount_lower(_ value: Mount) -> UInt64 {
 
 
 /**
- * A call that is decoded and validated. One of `finish`, `fail_hook`, `no_thread` and `cancel` ends it, whichever comes
- * first; later ones do nothing. It has its reply and its event then.
+ * A call that is decoded and validated. The first call of `finish`, `fail_hook`, `no_thread` or `cancel` ends it; later
+ * ones do nothing. After that it has its reply and its event.
  */
 protocol PendingCallProtocol: AnyObject, Sendable {
 
     /**
-     * Gives the call up, unless a thread has begun it: nothing is changed.
+     * Cancels the call, unless a thread has begun it. Nothing is changed.
      */
     func cancel()
 
     /**
-     * The command for `before`; null if it is not asked.
+     * The command for `before`; null if the hook is not called.
      */
     func command()  -> Command?
 
@@ -3695,27 +3687,27 @@ protocol PendingCallProtocol: AnyObject, Sendable {
     func finish(decision: HookDecision, cancellation: Cancellation)
 
     /**
-     * What `before` may know of the call; null if it is not asked.
+     * The other facts about the call for `before`; null if the hook is not called.
      */
     func hookCall()  -> HookCall?
 
     /**
-     * Whether it changes nothing: a view, or a call that is already refused.
+     * True if it changes nothing: a view, or a call that is already refused.
      */
     func isView()  -> Bool
 
     /**
-     * Ends the call, because there is no thread to execute the command on; `cause` is what the system said.
+     * Ends the call, because no thread could be started for the command; `cause` is the system's message.
      */
     func noThread(cause: MemdirText)
 
     /**
-     * What `execute` returns; null if the call is not ended, or was asked for its reply before.
+     * The result of `execute`; null if the call has not ended, or if its reply was already read.
      */
     func reply()  -> Reply?
 
     /**
-     * What the method of the command returns; null as for `reply`.
+     * The result of the command's method; null as for `reply`.
      *
      * Throws as the method does.
      */
@@ -3723,8 +3715,8 @@ protocol PendingCallProtocol: AnyObject, Sendable {
 
 }
 /**
- * A call that is decoded and validated. One of `finish`, `fail_hook`, `no_thread` and `cancel` ends it, whichever comes
- * first; later ones do nothing. It has its reply and its event then.
+ * A call that is decoded and validated. The first call of `finish`, `fail_hook`, `no_thread` or `cancel` ends it; later
+ * ones do nothing. After that it has its reply and its event.
  */
 class PendingCall: PendingCallProtocol, @unchecked Sendable {
     fileprivate let handle: UInt64
@@ -3780,7 +3772,7 @@ class PendingCall: PendingCallProtocol, @unchecked Sendable {
 
 
     /**
-     * Gives the call up, unless a thread has begun it: nothing is changed.
+     * Cancels the call, unless a thread has begun it. Nothing is changed.
      */
 func cancel()  {try! rustCall() {
         uniffiCallStatus in
@@ -3791,7 +3783,7 @@ func cancel()  {try! rustCall() {
 }
 
     /**
-     * The command for `before`; null if it is not asked.
+     * The command for `before`; null if the hook is not called.
      */
 func command() -> Command?  {
     return try!  FfiConverterOptionTypeCommand.lift(try! rustCall() {
@@ -3840,7 +3832,7 @@ func finish(decision: HookDecision, cancellation: Cancellation)  {try! rustCall(
 }
 
     /**
-     * What `before` may know of the call; null if it is not asked.
+     * The other facts about the call for `before`; null if the hook is not called.
      */
 func hookCall() -> HookCall?  {
     return try!  FfiConverterOptionTypeHookCall.lift(try! rustCall() {
@@ -3852,7 +3844,7 @@ func hookCall() -> HookCall?  {
 }
 
     /**
-     * Whether it changes nothing: a view, or a call that is already refused.
+     * True if it changes nothing: a view, or a call that is already refused.
      */
 func isView() -> Bool  {
     return try!  FfiConverterBool.lift(try! rustCall() {
@@ -3864,7 +3856,7 @@ func isView() -> Bool  {
 }
 
     /**
-     * Ends the call, because there is no thread to execute the command on; `cause` is what the system said.
+     * Ends the call, because no thread could be started for the command; `cause` is the system's message.
      */
 func noThread(cause: MemdirText)  {try! rustCall() {
         uniffiCallStatus in
@@ -3876,7 +3868,7 @@ func noThread(cause: MemdirText)  {try! rustCall() {
 }
 
     /**
-     * What `execute` returns; null if the call is not ended, or was asked for its reply before.
+     * The result of `execute`; null if the call has not ended, or if its reply was already read.
      */
 func reply() -> Reply?  {
     return try!  FfiConverterOptionTypeReply.lift(try! rustCall() {
@@ -3888,7 +3880,7 @@ func reply() -> Reply?  {
 }
 
     /**
-     * What the method of the command returns; null as for `reply`.
+     * The result of the command's method; null as for `reply`.
      *
      * Throws as the method does.
      */
@@ -3952,13 +3944,13 @@ func FfiConverterTypePendingCall_lower(_ value: PendingCall) -> UInt64 {
 
 
 /**
- * A place that keeps files and directories under `/memories`: implement it to keep memories
- * wherever you like.
+ * A place that keeps files and directories under `/memories`. Implement it to keep memories in a
+ * storage system of your own.
  *
  * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method either
  * succeeds completely, or throws and changes nothing. Throw the matching `StoreError`. Any other
  * error means that the store is broken, and the model reads only that the memory is out of reach.
- * Many threads may call methods at once.
+ * Several threads may call methods concurrently.
  */
 public protocol Store: AnyObject, Sendable {
 
@@ -3976,18 +3968,19 @@ public protocol Store: AnyObject, Sendable {
     /**
      * Writes a whole file, and makes missing parents.
      *
-     * Without `overwrite` creation is exclusive: if two calls create one path at once, exactly one
-     * succeeds. With it, an existing file is replaced. Throws `AlreadyExists` if there is a file
-     * (unless overwriting) or a directory (always), `NotADirectory` if a parent is a file.
+     * Without `overwrite` creation is exclusive: if two calls create one path concurrently,
+     * exactly one succeeds. With it, an existing file is replaced. Throws `AlreadyExists` if there
+     * is a file (unless overwriting) or a directory (always), `NotADirectory` if a parent is a
+     * file.
      */
     func write(path: String, content: Data, overwrite: Bool) throws
 
     /**
-     * Changes a file: reads it, passes the content to `edit`, and writes the result, while no
-     * other writer can come between.
+     * Changes a file atomically: reads it, passes the content to `edit`, and writes the result,
+     * without another writer in between.
      *
-     * If one did, the store calls `edit` again with the newer content; the last call counts. If
-     * `edit` returns null, nothing is written. Throws `NotFound`, `IsADirectory`.
+     * If there was one, the store calls `edit` again with the newer content; the last call counts.
+     * If `edit` returns null, nothing is written. Throws `NotFound`, `IsADirectory`.
      */
     func update(path: String, edit: Edit) throws
 
@@ -3999,11 +3992,14 @@ public protocol Store: AnyObject, Sendable {
     /**
      * Moves a file or directory, and makes the destination's missing parents. Never overwrites.
      *
-     * Throws, in this order: `NotFound` if `source` does not exist, `AlreadyExists` if
-     * `destination` exists (also if both are the same), `IntoItself` if `destination` is below the
-     * directory `source`, `NotADirectory` if a parent of `destination` is a file, `NameTooLong` if
-     * a path below `source` would have more than 64 levels below `/memories` or more than 4,096
-     * bytes.
+     * Throws, in this order:
+     *
+     * - `NotFound` if `source` does not exist,
+     * - `AlreadyExists` if `destination` exists, also if both are the same,
+     * - `IntoItself` if `destination` is below the directory `source`,
+     * - `NotADirectory` if a parent of `destination` is a file,
+     * - `NameTooLong` if a path below `source` would have more than 64 levels below `/memories` or
+     * more than 4,096 bytes.
      */
     func rename(source: String, destination: String) throws
 
@@ -4016,17 +4012,17 @@ public protocol Store: AnyObject, Sendable {
     func setModified(path: String, time: Date) throws
 
     /**
-     * Whether the store keeps times of access, which the expiry of unused files needs. If it does,
-     * it implements `record_access` and `delete_unused`, and its listings have the `accessed` of
-     * each file. By default it does not.
+     * True if the store keeps times of access, which the expiry of unused files needs. Such a
+     * store implements `record_access` and `delete_unused`, and its listings have the `accessed`
+     * of each file. Default: false.
      */
     func tracksAccess() throws  -> Bool
 
     /**
-     * Whether the store takes names for the same that differ only in case or in how letters are
-     * composed, as file systems of macOS and Windows do. A memory then compares paths so, too: no
-     * policy can be passed by another spelling. By default it does not. The memory asks when it is
-     * opened.
+     * True if the store treats names that differ only in case, or in how letters are composed, as
+     * the same name. File systems of macOS and Windows do. A memory then compares paths in the
+     * same way, so another spelling cannot evade a policy. The memory calls this once, when it is
+     * opened. Default: false.
      */
     func foldsCase() throws  -> Bool
 
@@ -4039,20 +4035,20 @@ public protocol Store: AnyObject, Sendable {
 
     /**
      * Deletes a file if it was neither written nor accessed at `since` or later, and returns
-     * whether it did. No writer can come between. Returns false also if nothing is there, or a
-     * directory. By default it deletes nothing.
+     * whether it did. The check and the deletion are one atomic step. Returns false also if there
+     * is no file at the path. By default it deletes nothing.
      */
     func deleteUnused(path: String, since: Date) throws  -> Bool
 
 }
 /**
- * A place that keeps files and directories under `/memories`: implement it to keep memories
- * wherever you like.
+ * A place that keeps files and directories under `/memories`. Implement it to keep memories in a
+ * storage system of your own.
  *
  * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method either
  * succeeds completely, or throws and changes nothing. Throw the matching `StoreError`. Any other
  * error means that the store is broken, and the model reads only that the memory is out of reach.
- * Many threads may call methods at once.
+ * Several threads may call methods concurrently.
  */
 open class StoreImpl: Store, @unchecked Sendable {
     fileprivate let handle: UInt64
@@ -4137,9 +4133,10 @@ open func list(path: String)throws  -> [Entry]  {
     /**
      * Writes a whole file, and makes missing parents.
      *
-     * Without `overwrite` creation is exclusive: if two calls create one path at once, exactly one
-     * succeeds. With it, an existing file is replaced. Throws `AlreadyExists` if there is a file
-     * (unless overwriting) or a directory (always), `NotADirectory` if a parent is a file.
+     * Without `overwrite` creation is exclusive: if two calls create one path concurrently,
+     * exactly one succeeds. With it, an existing file is replaced. Throws `AlreadyExists` if there
+     * is a file (unless overwriting) or a directory (always), `NotADirectory` if a parent is a
+     * file.
      */
 open func write(path: String, content: Data, overwrite: Bool)throws   {try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
@@ -4153,11 +4150,11 @@ open func write(path: String, content: Data, overwrite: Bool)throws   {try rustC
 }
 
     /**
-     * Changes a file: reads it, passes the content to `edit`, and writes the result, while no
-     * other writer can come between.
+     * Changes a file atomically: reads it, passes the content to `edit`, and writes the result,
+     * without another writer in between.
      *
-     * If one did, the store calls `edit` again with the newer content; the last call counts. If
-     * `edit` returns null, nothing is written. Throws `NotFound`, `IsADirectory`.
+     * If there was one, the store calls `edit` again with the newer content; the last call counts.
+     * If `edit` returns null, nothing is written. Throws `NotFound`, `IsADirectory`.
      */
 open func update(path: String, edit: Edit)throws   {try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
@@ -4184,11 +4181,14 @@ open func delete(path: String)throws   {try rustCallWithError(FfiConverterTypeSt
     /**
      * Moves a file or directory, and makes the destination's missing parents. Never overwrites.
      *
-     * Throws, in this order: `NotFound` if `source` does not exist, `AlreadyExists` if
-     * `destination` exists (also if both are the same), `IntoItself` if `destination` is below the
-     * directory `source`, `NotADirectory` if a parent of `destination` is a file, `NameTooLong` if
-     * a path below `source` would have more than 64 levels below `/memories` or more than 4,096
-     * bytes.
+     * Throws, in this order:
+     *
+     * - `NotFound` if `source` does not exist,
+     * - `AlreadyExists` if `destination` exists, also if both are the same,
+     * - `IntoItself` if `destination` is below the directory `source`,
+     * - `NotADirectory` if a parent of `destination` is a file,
+     * - `NameTooLong` if a path below `source` would have more than 64 levels below `/memories` or
+     * more than 4,096 bytes.
      */
 open func rename(source: String, destination: String)throws   {try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
@@ -4217,9 +4217,9 @@ open func setModified(path: String, time: Date)throws   {try rustCallWithError(F
 }
 
     /**
-     * Whether the store keeps times of access, which the expiry of unused files needs. If it does,
-     * it implements `record_access` and `delete_unused`, and its listings have the `accessed` of
-     * each file. By default it does not.
+     * True if the store keeps times of access, which the expiry of unused files needs. Such a
+     * store implements `record_access` and `delete_unused`, and its listings have the `accessed`
+     * of each file. Default: false.
      */
 open func tracksAccess()throws  -> Bool  {
     return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
@@ -4231,10 +4231,10 @@ open func tracksAccess()throws  -> Bool  {
 }
 
     /**
-     * Whether the store takes names for the same that differ only in case or in how letters are
-     * composed, as file systems of macOS and Windows do. A memory then compares paths so, too: no
-     * policy can be passed by another spelling. By default it does not. The memory asks when it is
-     * opened.
+     * True if the store treats names that differ only in case, or in how letters are composed, as
+     * the same name. File systems of macOS and Windows do. A memory then compares paths in the
+     * same way, so another spelling cannot evade a policy. The memory calls this once, when it is
+     * opened. Default: false.
      */
 open func foldsCase()throws  -> Bool  {
     return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
@@ -4262,8 +4262,8 @@ open func recordAccess(path: String, time: Date)throws   {try rustCallWithError(
 
     /**
      * Deletes a file if it was neither written nor accessed at `since` or later, and returns
-     * whether it did. No writer can come between. Returns false also if nothing is there, or a
-     * directory. By default it deletes nothing.
+     * whether it did. The check and the deletion are one atomic step. Returns false also if there
+     * is no file at the path. By default it deletes nothing.
      */
 open func deleteUnused(path: String, since: Date)throws  -> Bool  {
     return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
@@ -4669,7 +4669,7 @@ public func FfiConverterTypeStore_lower(_ value: Store) -> UInt64 {
 
 
 /**
- * Makes stores, for `check_contract`.
+ * Creates stores for `check_contract`.
  */
 public protocol StoreFactory: AnyObject, Sendable {
 
@@ -4680,7 +4680,7 @@ public protocol StoreFactory: AnyObject, Sendable {
 
 }
 /**
- * Makes stores, for `check_contract`.
+ * Creates stores for `check_contract`.
  */
 open class StoreFactoryImpl: StoreFactory, @unchecked Sendable {
     fileprivate let handle: UInt64
@@ -4878,18 +4878,18 @@ public func FfiConverterTypeStoreFactory_lower(_ value: StoreFactory) -> UInt64 
 
 
 /**
- * Ends the calls of a listener: see `Memory.observe`.
+ * The registration of a listener: see `Memory.observe`.
  */
 public protocol SubscriptionProtocol: AnyObject, Sendable {
 
     /**
-     * Ends the calls. A second call does nothing. So does letting go of the subscription.
+     * Stops the calls of the listener. A second call does nothing. Releasing the subscription also stops them.
      */
     func cancel()
 
 }
 /**
- * Ends the calls of a listener: see `Memory.observe`.
+ * The registration of a listener: see `Memory.observe`.
  */
 open class Subscription: SubscriptionProtocol, @unchecked Sendable {
     fileprivate let handle: UInt64
@@ -4945,7 +4945,7 @@ open class Subscription: SubscriptionProtocol, @unchecked Sendable {
 
 
     /**
-     * Ends the calls. A second call does nothing. So does letting go of the subscription.
+     * Stops the calls of the listener. A second call does nothing. Releasing the subscription also stops them.
      */
 open func cancel()  {try! rustCall() {
         uniffiCallStatus in
@@ -5006,38 +5006,39 @@ public func FfiConverterTypeSubscription_lower(_ value: Subscription) -> UInt64 
 
 
 /**
- * Tells what is changed in a memory, by anybody: see `Memory.watch`. Many threads may use it: each change is told to one
- * of them.
+ * Reports changes in a memory by all processes: see `Memory.watch`. Several threads may use it. Each change is reported
+ * to only one of them.
  */
 public protocol WatchProtocol: AnyObject, Sendable {
 
     /**
-     * Ends the watch, also for those who wait. A second call does nothing. So does letting go of the watch.
+     * Ends the watch, and all waits for it. A second call does nothing. Releasing the watch also ends it.
      */
     func cancel()
 
     /**
-     * What was changed since the last call, or since the watch began, in the order of the paths: files that were written or
-     * deleted. If that is nothing, it waits for a change, at most for `wait`; with 0 it looks once. Null if the watch is
-     * cancelled, also meanwhile.
+     * The changes since the last call, or since the watch began, sorted by path: files that were written or deleted. If
+     * there are none, it waits for a change for up to `wait`; with 0 it polls once. Null if the watch is cancelled, also
+     * while it waits.
      *
-     * A rename is told as a file that is deleted and one that is written; a directory as its files. What is changed and
-     * changed back between two looks is not told.
+     * A rename is reported as a deleted file and a written file, and the rename of a directory as changes of its files.
+     * Changes undone between two polls are not reported.
      *
-     * Throws `Config` for a wrong duration, `Store` if the store is broken. The next call tells what this one could not.
+     * Throws `Config` for a wrong duration, `Store` if the store is broken. The next call then reports the changes that
+     * this one missed.
      */
     func changes(wait: MemdirDuration) throws  -> [Change]?
 
     /**
-     * Whether `changes` would look at the store at once, return null or throw. It neither waits nor reads: for a loop of your
-     * own that waits without a thread.
+     * True if `changes` would poll the store at once, return null or throw. It neither waits nor reads. Use it in a loop
+     * of your own that waits without a thread.
      */
     func isDue()  -> Bool
 
 }
 /**
- * Tells what is changed in a memory, by anybody: see `Memory.watch`. Many threads may use it: each change is told to one
- * of them.
+ * Reports changes in a memory by all processes: see `Memory.watch`. Several threads may use it. Each change is reported
+ * to only one of them.
  */
 open class Watch: WatchProtocol, @unchecked Sendable {
     fileprivate let handle: UInt64
@@ -5093,7 +5094,7 @@ open class Watch: WatchProtocol, @unchecked Sendable {
 
 
     /**
-     * Ends the watch, also for those who wait. A second call does nothing. So does letting go of the watch.
+     * Ends the watch, and all waits for it. A second call does nothing. Releasing the watch also ends it.
      */
 open func cancel()  {try! rustCall() {
         uniffiCallStatus in
@@ -5104,14 +5105,15 @@ open func cancel()  {try! rustCall() {
 }
 
     /**
-     * What was changed since the last call, or since the watch began, in the order of the paths: files that were written or
-     * deleted. If that is nothing, it waits for a change, at most for `wait`; with 0 it looks once. Null if the watch is
-     * cancelled, also meanwhile.
+     * The changes since the last call, or since the watch began, sorted by path: files that were written or deleted. If
+     * there are none, it waits for a change for up to `wait`; with 0 it polls once. Null if the watch is cancelled, also
+     * while it waits.
      *
-     * A rename is told as a file that is deleted and one that is written; a directory as its files. What is changed and
-     * changed back between two looks is not told.
+     * A rename is reported as a deleted file and a written file, and the rename of a directory as changes of its files.
+     * Changes undone between two polls are not reported.
      *
-     * Throws `Config` for a wrong duration, `Store` if the store is broken. The next call tells what this one could not.
+     * Throws `Config` for a wrong duration, `Store` if the store is broken. The next call then reports the changes that
+     * this one missed.
      */
 open func changes(wait: MemdirDuration)throws  -> [Change]?  {
     return try  FfiConverterOptionSequenceTypeChange.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -5124,8 +5126,8 @@ open func changes(wait: MemdirDuration)throws  -> [Change]?  {
 }
 
     /**
-     * Whether `changes` would look at the store at once, return null or throw. It neither waits nor reads: for a loop of your
-     * own that waits without a thread.
+     * True if `changes` would poll the store at once, return null or throw. It neither waits nor reads. Use it in a loop
+     * of your own that waits without a thread.
      */
 open func isDue() -> Bool  {
     return try!  FfiConverterBool.lift(try! rustCall() {
@@ -7216,24 +7218,24 @@ public func FfiConverterTypeRedactedText_lower(_ value: RedactedText) -> RustBuf
  */
 public struct Reply: Equatable, Hashable, Codable {
     /**
-     * The text for the model. If the reply is an image, a few words in its place.
+     * The text for the model. If the reply is an image, a short description of it.
      */
     public let content: String
     /**
-     * Whether the command failed: the `is_error` of the `tool_result`.
+     * True if the command failed: the `is_error` of the `tool_result`.
      */
     public let isError: Bool
     /**
-     * What kind of error it is; null if there is none.
+     * The kind of error; null if there is no error.
      */
     public let kind: ErrorKind?
     /**
-     * The error, if the store itself or a hook failed. For your log and never for the model.
+     * The error, if the store itself or a hook failed. Write it to your log and never show it to the model.
      */
     public let cause: String?
     /**
-     * The image for the model, to be sent in the place of the text; null if the reply is text. There
-     * is none unless `max_image_bytes` is set.
+     * The image for the model, to be sent instead of the text; null if the reply is text. It is always null unless
+     * `max_image_bytes` is set.
      */
     public let image: ReplyImage?
 
@@ -7241,20 +7243,20 @@ public struct Reply: Equatable, Hashable, Codable {
     // declare one manually.
     public init(
         /**
-         * The text for the model. If the reply is an image, a few words in its place.
+         * The text for the model. If the reply is an image, a short description of it.
          */content: String,
         /**
-         * Whether the command failed: the `is_error` of the `tool_result`.
+         * True if the command failed: the `is_error` of the `tool_result`.
          */isError: Bool,
         /**
-         * What kind of error it is; null if there is none.
+         * The kind of error; null if there is no error.
          */kind: ErrorKind? = nil,
         /**
-         * The error, if the store itself or a hook failed. For your log and never for the model.
+         * The error, if the store itself or a hook failed. Write it to your log and never show it to the model.
          */cause: String? = nil,
         /**
-         * The image for the model, to be sent in the place of the text; null if the reply is text. There
-         * is none unless `max_image_bytes` is set.
+         * The image for the model, to be sent instead of the text; null if the reply is text. It is always null unless
+         * `max_image_bytes` is set.
          */image: ReplyImage? = nil) {
         self.content = content
         self.isError = isError
@@ -7313,7 +7315,7 @@ public func FfiConverterTypeReply_lower(_ value: Reply) -> RustBuffer {
 
 
 /**
- * An image that a view shows. The bytes are those of a whole PNG or JPEG file.
+ * An image that a view shows. The bytes are those of a complete PNG or JPEG file.
  */
 public struct ReplyImage: Equatable, Hashable, Codable {
     /**
@@ -8180,7 +8182,7 @@ public enum Command: Equatable, Hashable, Codable {
          */viewRange: [Int64]?
     )
     /**
-     * Make a new file.
+     * Create a new file.
      */
     case create(
         /**
@@ -8417,7 +8419,7 @@ public func FfiConverterTypeCopyPhase_lower(_ value: CopyPhase) -> RustBuffer {
 
 
 /**
- * Which model host a tool's definition is for.
+ * The model host that a tool's definition is for.
  */
 
 public enum Dialect: Equatable, Hashable, Codable {
@@ -8435,7 +8437,7 @@ public enum Dialect: Equatable, Hashable, Codable {
      */
     case openAiChat
     /**
-     * A custom tool of Anthropic's Messages API, for where the memory tool itself cannot be used.
+     * A custom tool of Anthropic's Messages API, if the memory tool itself cannot be used.
      */
     case anthropicCustom
     /**
@@ -8884,7 +8886,7 @@ public func FfiConverterTypeErrorKind_lower(_ value: ErrorKind) -> RustBuffer {
 
 
 /**
- * Why a call about the history failed.
+ * The reason why a call about the history failed. Nothing was changed, unless it is `partly`.
  */
 
 public enum HistoryErrorKind: Equatable, Hashable, Codable {
@@ -8906,11 +8908,11 @@ public enum HistoryErrorKind: Equatable, Hashable, Codable {
      */
     case path
     /**
-     * There is no such version or change: it is another memory's, or was removed because of a limit.
+     * There is no such version or change: it belongs to another memory, or was removed because of a limit.
      */
     case unknown
     /**
-     * Several versions or changes have this part of an id.
+     * Several versions or changes match this part of an id.
      */
     case ambiguous
     /**
@@ -8918,7 +8920,7 @@ public enum HistoryErrorKind: Equatable, Hashable, Codable {
      */
     case noContent
     /**
-     * No file is there.
+     * There is no file at the path.
      */
     case noFile
     /**
@@ -8930,15 +8932,15 @@ public enum HistoryErrorKind: Equatable, Hashable, Codable {
      */
     case redacted
     /**
-     * The content cannot be computed any more: records of the history are damaged or missing.
+     * The content cannot be reconstructed, because records of the history are damaged or missing.
      */
     case damaged
     /**
-     * Later changes stand on what would be taken back, files were changed since, or something is in the way.
+     * Later changes depend on the undone change, files were changed since, or another entry is in the way.
      */
     case conflict
     /**
-     * What the file was before was removed from the history for its age.
+     * The previous content of the file was removed from the history because of a limit.
      */
     case trimmed
     /**
@@ -8946,7 +8948,7 @@ public enum HistoryErrorKind: Equatable, Hashable, Codable {
      */
     case isCurrent
     /**
-     * The store failed after some of the files were written. What was written is a change of its own.
+     * The store failed after some of the files were written. The written files are recorded as a change of their own.
      */
     case partly
 
@@ -9255,7 +9257,7 @@ public func FfiConverterTypeHistoryOperation_lower(_ value: HistoryOperation) ->
 
 
 /**
- * What `before` decides about a command.
+ * The decision of `before` about a command.
  */
 
 public enum HookDecision: Equatable, Hashable, Codable {
@@ -9265,9 +9267,8 @@ public enum HookDecision: Equatable, Hashable, Codable {
      */
     case allow
     /**
-     * The command is executed with `text` in the place of its file text, new string or inserted
-     * text. All other policies check this text. If the command writes no text, the hook counts as
-     * failed.
+     * The command is executed with `text` instead of its file text, new string or inserted text. All other policies check
+     * this text. If the command writes no text, the hook counts as failed.
      */
     case replace(
         /**
@@ -9279,7 +9280,7 @@ public enum HookDecision: Equatable, Hashable, Codable {
      */
     case deny(
         /**
-         * The sentence for the model: what is forbidden, and what to do instead.
+         * The message for the model: what is forbidden, and what to do instead.
          */reason: String
     )
 
@@ -9354,7 +9355,7 @@ public func FfiConverterTypeHookDecision_lower(_ value: HookDecision) -> RustBuf
 
 
 /**
- * Why a hook failed.
+ * The reason why a hook failed.
  */
 public
 enum HookError: Swift.Error, Equatable, Hashable, Codable {
@@ -9445,7 +9446,7 @@ public func FfiConverterTypeHookError_lower(_ value: HookError) -> RustBuffer {
 
 
 /**
- * Why a call did not do what it was asked to do.
+ * The reason why a call failed.
  */
 public
 enum MemdirError: Swift.Error, Equatable, Hashable, Codable {
@@ -9457,25 +9458,25 @@ enum MemdirError: Swift.Error, Equatable, Hashable, Codable {
      */
     case refused(
         /**
-         * The exact answer for the model, to be sent back with `is_error: true`.
+         * The exact reply for the model. Send it back with `is_error: true`.
          */reason: String,
         /**
-         * What kind of refusal it is.
+         * The kind of refusal.
          */kind: ErrorKind
     )
     /**
-     * The store is broken or out of reach, or was locked by others for too long, or the call was given
-     * up.
+     * The store is broken or out of reach, other writers kept it locked for too long, or the call was
+     * cancelled.
      */
     case store(
         /**
          * The details, for the developer and never for the model.
          */reason: String,
         /**
-         * What the model reads, and what that means for its command.
+         * The reply for the model. It says what the failure means for the command.
          */answer: String,
         /**
-         * What kind of failure it is: busy, cancelled, unavailable, or with an unknown outcome.
+         * The kind of failure: busy, cancelled, unavailable, or with an unknown outcome.
          */kind: ErrorKind
     )
     /**
@@ -9491,7 +9492,7 @@ enum MemdirError: Swift.Error, Equatable, Hashable, Codable {
      */
     case config(
         /**
-         * What is wrong with it.
+         * The error message.
          */reason: String,
         /**
          * The option or argument; null if it is the address.
@@ -9502,36 +9503,36 @@ enum MemdirError: Swift.Error, Equatable, Hashable, Codable {
      */
     case copy(
         /**
-         * Why.
+         * The error message.
          */reason: String,
         /**
-         * Where the destination holds something else; empty if the copy was stopped.
+         * The paths in the destination that have different content; empty if the copy was stopped.
          */paths: [String]
     )
     /**
-     * The history could not be read, or something not be taken back. Nothing was changed, unless
-     * `kind` says that the change was made in part.
+     * The history could not be read, or a change could not be undone. Nothing was changed, unless `kind`
+     * says that the change was made in part.
      */
     case history(
         /**
-         * Why.
+         * The error message.
          */reason: String,
         /**
          * The case.
          */kind: HistoryErrorKind,
         /**
-         * Of a conflict, the files that were changed since and what is in the way; the file whose history was
-         * removed, or that has the content now. Otherwise empty.
+         * For a conflict, the files that were changed since and the paths that are in the way. Otherwise the
+         * file whose history was removed, or that has the content now; empty if there is none.
          */paths: [String],
         /**
-         * Of a conflict, for each path the later change, its actor and its time. Otherwise empty.
+         * For a conflict, the later change of each path, with its actor and its time. Otherwise empty.
          */conflicts: [Conflict]
     )
 
 
     /**
-     * What goes back to the model: the exact answer, or, where the store or a hook is broken, a
-     * sentence that says no more than that.
+     * The reply for the model: the exact reply of a refusal. If the store or a hook failed, it says only
+     * that.
      */
 public func reply() -> Reply  {
     return try!  FfiConverterTypeReply_lift(try! rustCall() {
@@ -10160,7 +10161,7 @@ public func FfiConverterTypeStaleGuard_lower(_ value: StaleGuard) -> RustBuffer 
 
 
 /**
- * Why a method of a store failed.
+ * The reason why a method of a store failed.
  */
 public
 enum StoreError: Swift.Error, Equatable, Hashable, Codable {
@@ -10168,19 +10169,19 @@ enum StoreError: Swift.Error, Equatable, Hashable, Codable {
 
 
     /**
-     * Nothing is there.
+     * The path does not exist.
      */
     case notFound
     /**
-     * Something is there already.
+     * The path already exists.
      */
     case alreadyExists
     /**
-     * It is a directory where a file was needed.
+     * The path is a directory, but a file is needed.
      */
     case isADirectory
     /**
-     * It, or a parent of it, is a file where a directory was needed.
+     * The path, or a parent of it, is a file, but a directory is needed.
      */
     case notADirectory
     /**
@@ -10188,7 +10189,7 @@ enum StoreError: Swift.Error, Equatable, Hashable, Codable {
      */
     case symlink
     /**
-     * It is neither a file nor a directory.
+     * The path is neither a file nor a directory.
      */
     case specialFile
     /**
@@ -10200,19 +10201,19 @@ enum StoreError: Swift.Error, Equatable, Hashable, Codable {
      */
     case nameTooLong
     /**
-     * The store does not allow it.
+     * The store does not permit the operation.
      */
     case permissionDenied
     /**
-     * It may be read but not changed.
+     * The store, or this part of it, is read-only.
      */
     case readOnly
     /**
-     * A store is mounted there or below, so it can be neither deleted nor moved.
+     * Another store is mounted at or below the path, so the path can be neither deleted nor moved.
      */
     case mountPoint
     /**
-     * There is no room left.
+     * The store has no space left.
      */
     case full
     /**
@@ -11753,12 +11754,12 @@ public func FfiConverterTypeMemdirTime_lower(_ value: MemdirTime) -> Double {
 }
 
 /**
- * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it does
+ * Opens one of memdir's own stores: a directory such as `./memory`, which is created if it does
  * not exist, `sqlite:agent.db` for an SQLite database, or `memory:` for a new store in this
  * process.
  *
  * Several memories can share the store. You can also write to it directly, or build your own store
- * on it. Only options about stores matter: `durability`, `read_only`, `lock_timeout`,
+ * on it. Only options about stores apply: `durability`, `read_only`, `lock_timeout`,
  * `max_file_bytes`, and for SQLite `max_total_bytes` and `max_files`.
  */
 public func openStore(address: MemdirText, options: MemoryOptions = MemoryOptions())throws  -> Store  {
@@ -11771,11 +11772,11 @@ public func openStore(address: MemdirText, options: MemoryOptions = MemoryOption
 })
 }
 /**
- * Checks a store and its history: inspects the store's structures, reads every file, reads every record of the history and
- * computes every version. Changes nothing. Others may use the store meanwhile. The model cannot call this.
+ * Verifies a store and its history: inspects the store's structures, reads every file and every record of the history, and
+ * reconstructs every version. It changes nothing, and the store may be in use meanwhile. The model cannot call this.
  *
- * A store that fails in the middle is a problem, too: what was found before is kept. Throws `Store` if it fails before anything
- * was read or found.
+ * If the store fails midway, that is reported as one more problem, and the problems found before it are kept. Throws
+ * `Store` if the store fails before anything was read or found.
  */
 public func check(store: Store)throws  -> Checked  {
     return try  FfiConverterTypeChecked_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -11786,11 +11787,11 @@ public func check(store: Store)throws  -> Checked  {
 })
 }
 /**
- * Checks that the stores of `factory` keep the contract of a store. For the tests of your own
- * store.
+ * Checks that the stores of `factory` keep the contract of a store. Use it in the tests of your
+ * own store.
  *
- * Returns the first rule that the stores break, and how; null if they keep all. Throws the errors
- * of the factory.
+ * Returns the first rule that the stores break, with details, or null if they keep all rules.
+ * Throws the errors of the factory.
  */
 public func checkContract(factory: StoreFactory)throws  -> String?  {
     return try  FfiConverterOptionString.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
@@ -11803,13 +11804,13 @@ public func checkContract(factory: StoreFactory)throws  -> String?  {
 /**
  * Copies everything from one store into another: contents, times, hidden files, empty directories.
  *
- * Nothing is ever deleted. Both stores are compared first. A file that is there already with the same
- * content only gets its time. If one is there with another content, nothing is copied at all, unless `overwrite`
- * is true. What is written is read back and compared. After an interruption, the same call does the
- * rest. The model cannot call this.
+ * Nothing is ever deleted. The stores are compared first. For an existing file with the same content, only the
+ * time is set. If a file exists with different content, nothing at all is copied, unless `overwrite` is true.
+ * Everything that is written is read back and compared. After an interruption, the same call copies the rest.
+ * The model cannot call this.
  *
- * Throws `Copy` if the destination holds something else or `watch` stopped the copy, `Store` if a store
- * failed. What was copied before stays.
+ * Throws `Copy` if the destination has files with different content or `watch` stopped the copy, `Store` if a
+ * store failed. Files that were copied before stay.
  */
 public func copy(source: Store, destination: Store, overwrite: Bool = false, watch: CopyWatch? = nil)throws  -> Copied  {
     return try  FfiConverterTypeCopied_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -11833,7 +11834,7 @@ public func cancelledReply() -> Reply  {
 })
 }
 /**
- * What a memory throws that was closed.
+ * The error of a call on a closed memory.
  */
 func closedReply() -> Reply  {
     return try!  FfiConverterTypeReply_lift(try! rustCall() {
@@ -11843,7 +11844,7 @@ func closedReply() -> Reply  {
 })
 }
 /**
- * What a memory throws that gets no thread to work on; `cause` is what the system said.
+ * The error of a call for which no thread could be started; `cause` is the system's message.
  */
 func noThreadReply(cause: String) -> Reply  {
     return try!  FfiConverterTypeReply_lift(try! rustCall() {
@@ -11854,7 +11855,7 @@ func noThreadReply(cause: String) -> Reply  {
 })
 }
 /**
- * The key in the file at `path`, which is made if nothing is there.
+ * The key in the file at `path`, which is created if it does not exist.
  */
 func keyFromFile(path: MemdirText)throws  -> MemdirKey  {
     return try  FfiConverterTypeMemdirKey_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -11867,7 +11868,7 @@ func keyFromFile(path: MemdirText)throws  -> MemdirKey  {
 /**
  * Opens several stores and mounts them into one tree. One of them must be at `/memories`.
  *
- * Only options about stores matter, as for `open_store`. Throws `Config` if a path, an address or
+ * Only options about stores apply, as for `open_store`. Throws `Config` if a path, an address or
  * an option is wrong, `Store` if a store cannot be opened.
  */
 public func openMounts(mounts: [Mount], options: MemoryOptions = MemoryOptions())throws  -> Store  {
@@ -11881,7 +11882,7 @@ public func openMounts(mounts: [Mount], options: MemoryOptions = MemoryOptions()
 }
 /**
  * Changes the key of an encrypted store: encrypts every file again, and then removes the old key.
- * Returns how many files were encrypted.
+ * Returns the number of files that were encrypted.
  *
  * The store can be in use meanwhile: both keys open it until the end. If the change is interrupted,
  * both keys still open the store; call this again to continue. The model cannot call this.
@@ -11900,7 +11901,7 @@ public func rekey(address: MemdirText, oldKey: MemdirKey, newKey: MemdirKey)thro
 })
 }
 /**
- * As `rekey`, for your own store: the one that keeps the encrypted files.
+ * As `rekey`, for your own store. Pass the store that holds the encrypted files.
  */
 func rekeyStore(store: Store, oldKey: MemdirKey, newKey: MemdirKey)throws  -> Int64  {
     return try  FfiConverterInt64.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -11913,8 +11914,9 @@ func rekeyStore(store: Store, oldKey: MemdirKey, newKey: MemdirKey)throws  -> In
 })
 }
 /**
- * The media type of a whole PNG or JPEG image: `image/png` or `image/jpeg`. Null for anything else, also for an image that is
- * cut off, which Anthropic's API refuses. A view shows a file as an image if this names one. Pixels are not decoded.
+ * The media type of a complete PNG or JPEG image: `image/png` or `image/jpeg`, or null for anything else. A truncated
+ * image is also null, because Anthropic's API rejects it. A view shows a file as an image only if this returns a type.
+ * Pixels are not decoded.
  */
 public func imageType(content: Data) -> String?  {
     return try!  FfiConverterOptionString.lift(try! rustCall() {
@@ -11940,199 +11942,199 @@ private let initializationResult: InitializationResult = {
     if bindings_contract_version != scaffolding_contract_version {
         return InitializationResult.contractVersionMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_open_store() != 33486) {
+    if (uniffi_memdir_ffi_checksum_func_open_store() != 42095) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_check() != 18753) {
+    if (uniffi_memdir_ffi_checksum_func_check() != 26849) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_check_contract() != 35113) {
+    if (uniffi_memdir_ffi_checksum_func_check_contract() != 54285) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_copy() != 54284) {
+    if (uniffi_memdir_ffi_checksum_func_copy() != 7396) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_func_cancelled_reply() != 64564) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_closed_reply() != 32118) {
+    if (uniffi_memdir_ffi_checksum_func_closed_reply() != 38587) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_no_thread_reply() != 62874) {
+    if (uniffi_memdir_ffi_checksum_func_no_thread_reply() != 13934) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_key_from_file() != 65438) {
+    if (uniffi_memdir_ffi_checksum_func_key_from_file() != 6149) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_open_mounts() != 64864) {
+    if (uniffi_memdir_ffi_checksum_func_open_mounts() != 44207) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_rekey() != 18006) {
+    if (uniffi_memdir_ffi_checksum_func_rekey() != 36316) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_rekey_store() != 49935) {
+    if (uniffi_memdir_ffi_checksum_func_rekey_store() != 19458) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_image_type() != 47815) {
+    if (uniffi_memdir_ffi_checksum_func_image_type() != 34310) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_cancellation_cancel() != 30988) {
+    if (uniffi_memdir_ffi_checksum_method_cancellation_cancel() != 52604) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_changelistener_changed() != 43623) {
+    if (uniffi_memdir_ffi_checksum_method_changelistener_changed() != 35244) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_subscription_cancel() != 22138) {
+    if (uniffi_memdir_ffi_checksum_method_subscription_cancel() != 45621) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_storefactory_make() != 32079) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_copywatch_copying() != 37156) {
+    if (uniffi_memdir_ffi_checksum_method_copywatch_copying() != 44205) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_expirywatch_scanned() != 61117) {
+    if (uniffi_memdir_ffi_checksum_method_expirywatch_scanned() != 21051) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_hookcall_actor() != 5421) {
+    if (uniffi_memdir_ffi_checksum_method_hookcall_actor() != 61388) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_hookcall_diff() != 40638) {
+    if (uniffi_memdir_ffi_checksum_method_hookcall_diff() != 31298) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_hookcall_diff_unless() != 47054) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_hookcall_session() != 10141) {
+    if (uniffi_memdir_ffi_checksum_method_hookcall_session() != 47252) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_hookcall_tool_use_id() != 33381) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memoryhooks_before() != 44288) {
+    if (uniffi_memdir_ffi_checksum_method_memoryhooks_before() != 10769) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memoryhooks_after() != 51454) {
+    if (uniffi_memdir_ffi_checksum_method_memoryhooks_after() != 14776) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_bootstrap() != 14398) {
+    if (uniffi_memdir_ffi_checksum_method_memory_bootstrap() != 34000) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_exists() != 63228) {
+    if (uniffi_memdir_ffi_checksum_method_memory_exists() != 6657) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_forget_views() != 6273) {
+    if (uniffi_memdir_ffi_checksum_method_memory_forget_views() != 58143) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_grep() != 43431) {
+    if (uniffi_memdir_ffi_checksum_method_memory_grep() != 25068) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_index() != 63933) {
+    if (uniffi_memdir_ffi_checksum_method_memory_index() != 25661) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_list() != 64501) {
+    if (uniffi_memdir_ffi_checksum_method_memory_list() != 12146) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_read() != 35464) {
+    if (uniffi_memdir_ffi_checksum_method_memory_read() != 63304) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_read_shown() != 56319) {
+    if (uniffi_memdir_ffi_checksum_method_memory_read_shown() != 1064) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_tool_definition() != 59361) {
+    if (uniffi_memdir_ffi_checksum_method_memory_tool_definition() != 55108) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_tool_definitions() != 59231) {
+    if (uniffi_memdir_ffi_checksum_method_memory_tool_definitions() != 58139) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_write() != 20596) {
+    if (uniffi_memdir_ffi_checksum_method_memory_write() != 34902) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_acting_as() != 7711) {
+    if (uniffi_memdir_ffi_checksum_method_memory_acting_as() != 62627) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_diff() != 27054) {
+    if (uniffi_memdir_ffi_checksum_method_memory_diff() != 13608) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_history() != 39265) {
+    if (uniffi_memdir_ffi_checksum_method_memory_history() != 4515) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_read_version() != 53905) {
+    if (uniffi_memdir_ffi_checksum_method_memory_read_version() != 45223) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_redact() != 35171) {
+    if (uniffi_memdir_ffi_checksum_method_memory_redact() != 30659) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_restore() != 10978) {
+    if (uniffi_memdir_ffi_checksum_method_memory_restore() != 30365) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_restore_all() != 3480) {
+    if (uniffi_memdir_ffi_checksum_method_memory_restore_all() != 61818) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_trim_history() != 42191) {
+    if (uniffi_memdir_ffi_checksum_method_memory_trim_history() != 30561) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_undo() != 48259) {
+    if (uniffi_memdir_ffi_checksum_method_memory_undo() != 36074) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_cancelled_by() != 57418) {
+    if (uniffi_memdir_ffi_checksum_method_memory_cancelled_by() != 36523) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_clear() != 62586) {
+    if (uniffi_memdir_ffi_checksum_method_memory_clear() != 32329) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_create() != 24549) {
+    if (uniffi_memdir_ffi_checksum_method_memory_create() != 24145) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_delete() != 53104) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_execute() != 15956) {
+    if (uniffi_memdir_ffi_checksum_method_memory_execute() != 59956) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_execute_view() != 54426) {
+    if (uniffi_memdir_ffi_checksum_method_memory_execute_view() != 14167) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_expire() != 46500) {
+    if (uniffi_memdir_ffi_checksum_method_memory_expire() != 56143) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_insert() != 35968) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_observe() != 46456) {
+    if (uniffi_memdir_ffi_checksum_method_memory_observe() != 41732) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_rename() != 55282) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_str_replace() != 38738) {
+    if (uniffi_memdir_ffi_checksum_method_memory_str_replace() != 65514) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_view() != 3453) {
+    if (uniffi_memdir_ffi_checksum_method_memory_view() != 33932) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_blame() != 8404) {
+    if (uniffi_memdir_ffi_checksum_method_memory_blame() != 14312) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_export_history() != 61272) {
+    if (uniffi_memdir_ffi_checksum_method_memory_export_history() != 44548) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_files_at() != 5497) {
+    if (uniffi_memdir_ffi_checksum_method_memory_files_at() != 49514) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_grep_history() != 31902) {
+    if (uniffi_memdir_ffi_checksum_method_memory_grep_history() != 8461) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_read_at() != 36668) {
+    if (uniffi_memdir_ffi_checksum_method_memory_read_at() != 33699) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_redact_text() != 16552) {
+    if (uniffi_memdir_ffi_checksum_method_memory_redact_text() != 4244) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_resolve_id() != 65057) {
+    if (uniffi_memdir_ffi_checksum_method_memory_resolve_id() != 7246) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_begin_command() != 40446) {
+    if (uniffi_memdir_ffi_checksum_method_memory_begin_command() != 37120) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_begin_execute() != 65120) {
@@ -12141,22 +12143,22 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_own_hooks() != 6789) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_erase() != 34150) {
+    if (uniffi_memdir_ffi_checksum_method_memory_erase() != 23915) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_find_sensitive() != 41534) {
+    if (uniffi_memdir_ffi_checksum_method_memory_find_sensitive() != 3526) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_stats() != 19457) {
+    if (uniffi_memdir_ffi_checksum_method_memory_stats() != 63865) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_watch() != 15053) {
+    if (uniffi_memdir_ffi_checksum_method_memory_watch() != 8909) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_pendingcall_cancel() != 4111) {
+    if (uniffi_memdir_ffi_checksum_method_pendingcall_cancel() != 16034) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_pendingcall_command() != 21966) {
+    if (uniffi_memdir_ffi_checksum_method_pendingcall_command() != 42535) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_pendingcall_event() != 52839) {
@@ -12168,22 +12170,22 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_pendingcall_finish() != 50751) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_pendingcall_hook_call() != 6277) {
+    if (uniffi_memdir_ffi_checksum_method_pendingcall_hook_call() != 26387) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_pendingcall_is_view() != 36195) {
+    if (uniffi_memdir_ffi_checksum_method_pendingcall_is_view() != 56287) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_pendingcall_no_thread() != 25805) {
+    if (uniffi_memdir_ffi_checksum_method_pendingcall_no_thread() != 5865) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_pendingcall_reply() != 42381) {
+    if (uniffi_memdir_ffi_checksum_method_pendingcall_reply() != 62084) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_pendingcall_text() != 24744) {
+    if (uniffi_memdir_ffi_checksum_method_pendingcall_text() != 63936) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_edit_apply() != 3342) {
+    if (uniffi_memdir_ffi_checksum_method_edit_apply() != 15974) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_store_read() != 44157) {
@@ -12192,52 +12194,52 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_store_list() != 6766) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_write() != 35394) {
+    if (uniffi_memdir_ffi_checksum_method_store_write() != 52497) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_update() != 48611) {
+    if (uniffi_memdir_ffi_checksum_method_store_update() != 25198) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_store_delete() != 8376) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_rename() != 30211) {
+    if (uniffi_memdir_ffi_checksum_method_store_rename() != 20803) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_store_set_modified() != 17872) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_tracks_access() != 57858) {
+    if (uniffi_memdir_ffi_checksum_method_store_tracks_access() != 14931) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_folds_case() != 21710) {
+    if (uniffi_memdir_ffi_checksum_method_store_folds_case() != 43516) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_store_record_access() != 33155) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_delete_unused() != 30486) {
+    if (uniffi_memdir_ffi_checksum_method_store_delete_unused() != 37317) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_watch_cancel() != 23184) {
+    if (uniffi_memdir_ffi_checksum_method_watch_cancel() != 25215) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_watch_changes() != 24473) {
+    if (uniffi_memdir_ffi_checksum_method_watch_changes() != 20851) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_watch_is_due() != 43027) {
+    if (uniffi_memdir_ffi_checksum_method_watch_is_due() != 55628) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_constructor_cancellation_new() != 13441) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_constructor_memory_new() != 14709) {
+    if (uniffi_memdir_ffi_checksum_constructor_memory_new() != 12565) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_constructor_memory_with_store() != 57183) {
+    if (uniffi_memdir_ffi_checksum_constructor_memory_with_store() != 44819) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_constructor_mount_new() != 3323) {
+    if (uniffi_memdir_ffi_checksum_constructor_mount_new() != 18361) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_constructor_mount_with_store() != 6689) {

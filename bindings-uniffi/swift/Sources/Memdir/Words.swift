@@ -104,6 +104,51 @@ extension ErrorKind: RawRepresentable {
     }
 }
 
+extension HistoryErrorKind: RawRepresentable {
+    /// The word that every language and JSON have for it.
+    public var rawValue: String {
+        switch self {
+        case .off: "off"
+        case .readOnly: "read_only"
+        case .noId: "no_id"
+        case .path: "path"
+        case .unknown: "unknown"
+        case .ambiguous: "ambiguous"
+        case .noContent: "no_content"
+        case .noFile: "no_file"
+        case .notText: "not_text"
+        case .redacted: "redacted"
+        case .damaged: "damaged"
+        case .conflict: "conflict"
+        case .trimmed: "trimmed"
+        case .isCurrent: "is_current"
+        case .partly: "partly"
+        }
+    }
+
+    /// `nil` for a word that it does not have.
+    public init?(rawValue: String) {
+        switch rawValue {
+        case "off": self = .off
+        case "read_only": self = .readOnly
+        case "no_id": self = .noId
+        case "path": self = .path
+        case "unknown": self = .unknown
+        case "ambiguous": self = .ambiguous
+        case "no_content": self = .noContent
+        case "no_file": self = .noFile
+        case "not_text": self = .notText
+        case "redacted": self = .redacted
+        case "damaged": self = .damaged
+        case "conflict": self = .conflict
+        case "trimmed": self = .trimmed
+        case "is_current": self = .isCurrent
+        case "partly": self = .partly
+        default: return nil
+        }
+    }
+}
+
 extension HistoryOperation: RawRepresentable {
     /// The word that every language and JSON have for it.
     public var rawValue: String {

@@ -89,7 +89,7 @@ final class DocumentationTests: XCTestCase {
         let memory = try await Memory.open(store: "./memory")
         try await memory.write(path: "/memories/tea.md", text: "# Tea\n- green\n")
 
-        // Adds a line, unless somebody else has written the file since it was read.
+        // Adds a line, unless the file has changed since it was read.
         let text = try await memory.read(path: "/memories/tea.md")
         try await memory.write(path: "/memories/tea.md", text: text + "- black\n", ifUnchanged: text)
 
@@ -109,7 +109,7 @@ final class DocumentationTests: XCTestCase {
         try await memory.write(path: "/memories/plan.md", text: "- water\n- tea\n")
 
         let watch = try await memory.watch()
-        // Whoever changes it: this program, another one, an editor.
+        // Also reports changes by other processes, such as an editor.
         try await memory.write(path: "/memories/plan.md", text: "- water\n")
         for try await change in watch {
             print(change.path, "is", change.kind)

@@ -107,30 +107,55 @@ final class HostileTests: XCTestCase {
     private let view = #"{"command":"view","path":"/memories"}"#
 
     func testEditsOfTasksThatWereCancelledAreNotApplied() async throws {
-        let store = Held()
-        let memory = try Memory(store: store)
+        let (store, told) = (Held(), Outcomes())
+        let memory = try Memory(store: store, hooks: told)
         _ = try await memory.create(path: "/memories/log", fileText: "")
         let alone = try await views(memory)
         store.turn.wait()
         let calls = (0..<100).map { number in
             Task { await memory.execute(json: #"{"command":"insert","path":"/memories/log","insert_line":0,"insert_text":"\#(number)"}"#) }
         }
-        let typed = Task { try await memory.insert(path: "/memories/log", insertLine: 0, insertText: "given up") }
+        // Most of them wait for a thread.
+        let typed = (0..<100).map { _ in
+            Task { try await memory.insert(path: "/memories/log", insertLine: 0, insertText: "given up") }
+        }
         while store.asked < 2 { try await Task.sleep(nanoseconds: 1_000_000) }
         // Views do not wait behind them.
         let beside = try await views(memory)
         XCTAssertLessThan(beside, 1_000 * alone)
         calls.forEach { $0.cancel() }
-        typed.cancel()
+        typed.forEach { $0.cancel() }
         store.turn.signal()
         for call in calls {
             let reply = await call.value
             XCTAssertEqual(reply.content, "Error: The command was cancelled before it began. Nothing was changed.")
         }
-        let ended = await typed.result
-        XCTAssertThrowsError(try ended.get())
+        for call in typed {
+            let ended = await call.result
+            XCTAssertThrowsError(try ended.get())
+        }
+        // A plain `after` is told of each, whether or not a thread had taken it.
+        XCTAssertEqual(told.count(of: .cancelled), 200)
         _ = try await memory.insert(path: "/memories/log", insertLine: 0, insertText: "kept")
         XCTAssertEqual(try store.read(path: "/memories/log"), Data("kept\n".utf8))
+    }
+}
+
+/// Plain hooks that count the outcomes.
+private final class Outcomes: MemoryHooks, @unchecked Sendable {
+    private let lock = NSLock()
+    private var outcomes: [Outcome] = []
+
+    func after(event: Event) {
+        lock.lock()
+        defer { lock.unlock() }
+        outcomes.append(event.outcome)
+    }
+
+    func count(of outcome: Outcome) -> Int {
+        lock.lock()
+        defer { lock.unlock() }
+        return outcomes.filter { $0 == outcome }.count
     }
 }
 

@@ -7,20 +7,6 @@ import XCTest
 
 private func ask(_ question: String) async -> Bool { false }
 
-private func README_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
-let memory = try await Memory.open(store: "./memory")
-let calls = [
-    #"{"command": "create", "path": "/memories/notes.md", "file_text": "- likes tea\n"}"#,
-    #"{"command": "insert", "path": "/memories/notes.md", "insert_line": 1, "insert_text": "- lives in Lisbon\n"}"#,
-    #"{"command": "view", "path": "/memories/notes.md"}"#,
-    #"{"command": "view", "path": "/memories/../etc/passwd"}"#,
-]
-for call in calls {
-    let reply = await memory.execute(json: call)
-    print(reply.isError ? "refused:" : "done:", reply.content)
-}
-}
-
 private func docs_guides_your_own_code_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 let memory = try await Memory.open(store: "./memory")
 try await memory.write(path: "/memories/tea.md", text: "# Tea\n- green\n")

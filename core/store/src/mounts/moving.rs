@@ -6,7 +6,8 @@
 //! complete copy is at its path, and every acknowledged edit is in one of them.
 //!
 //! A store can fail before, after or in the middle of each step. So the copy is deleted only if the original is certainly
-//! complete and at its path. Otherwise both stay, and the error says that the outcome is unknown.
+//! complete and at its path. Otherwise both stay, and the error says that the outcome is unknown. The same holds if a store does not
+//! answer: it may carry out the step later.
 
 use super::snapshot::{Snapshot, SnapshotError, Snapshotter, from_above, is_part};
 use super::taking::{self, Stopped, Taken, temporary_path};
@@ -166,6 +167,11 @@ fn attempt(
     };
     match copied {
         Ok((seen, Ok(()))) => remove_original(context, from, to, &snapshotter, &new, &seen),
+        // The store may put the copy in its place later, unless it is gone by then.
+        Ok((_, Err(Stopped::Halfway(error)))) if error.is_unanswered() => {
+            clean();
+            Err(failed(from, error))
+        }
         Ok((seen, Err(Stopped::Halfway(error)))) => {
             let undone = undo(context, &snapshotter, to, &new, &seen, is_part);
             clean();
@@ -266,11 +272,12 @@ fn failed(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
     use crate::settings::OnExisting;
-    use crate::{Cancellation, InProcess, Layer};
+    use crate::{Cancellation, Effect, InProcess, Layer};
 
     /// A store whose caller cancels at one of its operations. The store checks for cancellation before it changes anything.
     struct Watched<'w> {
@@ -339,5 +346,126 @@ mod tests {
         }
         // Cancellation works while the files are copied and while the copy is renamed; later it is too late.
         assert!(cancelled >= 4 && done >= 2, "{cancelled} {done}");
+    }
+
+    /// A store that leaves some of its operations unanswered. It makes them at once, later, or never.
+    struct Unanswering<'u> {
+        store: InProcess,
+        operations: &'u AtomicUsize,
+        silent: std::ops::Range<usize>,
+        when: When,
+        late: Mutex<Vec<Late>>,
+    }
+
+    type Late = Box<dyn FnOnce(&InProcess) + Send>;
+
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    enum When {
+        AtOnce,
+        Later,
+        Never,
+    }
+
+    impl Layer for Unanswering<'_> {
+        fn inner(&self) -> &dyn Store {
+            &self.store
+        }
+
+        fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+            if !self.silent.contains(&self.operations.fetch_add(1, Ordering::Relaxed)) {
+                return self.store.mutate(context, mutation);
+            }
+            let late: Late = match mutation {
+                Mutation::Write { path, content, existing } => {
+                    let (path, content) = (path.clone(), content.to_vec());
+                    Box::new(move |store| drop(store.write(&path, &content, existing)))
+                }
+                Mutation::Delete { path } => {
+                    let path = path.clone();
+                    Box::new(move |store| drop(store.delete(&path)))
+                }
+                Mutation::Rename { from, to } => {
+                    let (from, to) = (from.clone(), to.clone());
+                    Box::new(move |store| drop(store.rename(&from, &to)))
+                }
+                Mutation::MakeDirectory { path } => {
+                    let path = path.clone();
+                    Box::new(move |store| drop(store.make_directory(&path)))
+                }
+                // The times of the copy, which are not compared here.
+                other => return other.apply_to(&self.store),
+            };
+            match self.when {
+                When::AtOnce => late(&self.store),
+                When::Later => self.late.lock().unwrap().push(late),
+                When::Never => {}
+            }
+            Err(StoreError::unanswered("testing"))
+        }
+    }
+
+    #[test]
+    fn what_a_store_makes_of_a_move_after_it_was_given_up_contradicts_no_reply() {
+        let at = |path: &str| MemoryPath::parse(path).unwrap();
+        let mut unknown = 0;
+        for (when, lasts) in [When::AtOnce, When::Later, When::Never]
+            .into_iter()
+            .flat_map(|when| [1, usize::MAX].map(|lasts| (when, lasts)))
+        {
+            for first in 0_usize.. {
+                let operations = AtomicUsize::new(0);
+                let silent = first..first.saturating_add(lasts);
+                let unanswering = || Unanswering {
+                    store: InProcess::new(),
+                    operations: &operations,
+                    silent: silent.clone(),
+                    when,
+                    late: Mutex::default(),
+                };
+                let (source, destination) = (unanswering(), unanswering());
+                let names = ["a", "b", "c"];
+                let (from, to) = (at("/memories/d"), at("/memories/new/d"));
+                for name in names {
+                    let path = from.join(name).unwrap();
+                    source.store.write(&path, name.as_bytes(), OnExisting::Error).unwrap();
+                }
+                let end =
+                    |store, path| End { store, inside: Clone::clone(path), path, fixed: false };
+                let (old, new) = (end(&source, &from), end(&destination, &to));
+                let result = rename(&Context::new(), &old, &new, None);
+                // How many of the files are in their place.
+                let count = |store: &InProcess, directory: &MemoryPath| {
+                    let holds = |name: &&str| {
+                        let read = store.read(&directory.join(name).unwrap());
+                        read.is_ok_and(|content| content == name.as_bytes())
+                    };
+                    names.iter().filter(|name| holds(name)).count()
+                };
+                for is_later in [false, true] {
+                    let context = format!("{when:?} {silent:?} {is_later} {result:?}");
+                    match (&result, count(&source.store, &from), count(&destination.store, &to)) {
+                        (Ok(true), 0, 3) => {}
+                        (Err(StoreError::Failed { effect: Effect::Unchanged, .. }), 3, 0) => {}
+                        (Err(error), left, arrived) if error.may_have_changed() => {
+                            assert!(error.is_unanswered(), "{context}");
+                            assert!(left == 3 || arrived == 3, "{context} {left} {arrived}");
+                            unknown += 1;
+                        }
+                        (_, left, arrived) => panic!("{context} {left} {arrived}"),
+                    }
+                    for store in [&source, &destination] {
+                        for late in store.late.lock().unwrap().drain(..) {
+                            late(&store.store);
+                        }
+                    }
+                }
+                if operations.into_inner() <= first {
+                    assert!(matches!(result, Ok(true)));
+                    break;
+                }
+            }
+        }
+        // The copy or the original was on its way to its place, or out of it.
+        assert!(unknown >= 12, "{unknown}");
     }
 }

@@ -20,6 +20,12 @@ pub(super) enum Stopped {
 }
 
 impl Stopped {
+    fn error(&self) -> &StoreError {
+        match self {
+            Self::Before(error) | Self::Halfway(error) => error,
+        }
+    }
+
     fn into_error(self) -> StoreError {
         match self {
             Self::Before(error) | Self::Halfway(error) => error,
@@ -38,6 +44,10 @@ pub(super) fn rename(
     let Err(error) = store.mutate(context, Mutation::Rename { from, to }) else { return Ok(()) };
     if !may_have_changed(&error) {
         return Err(Stopped::Before(error));
+    }
+    // It may be done later, so what is there now says nothing.
+    if error.is_unanswered() {
+        return Err(Stopped::Halfway(error));
     }
     match (is_there(store, from), is_there(store, to)) {
         (Ok(false), Ok(true)) => Ok(()),
@@ -94,13 +104,15 @@ pub(super) fn take(
             return Ok(Taken::Stays(Some(*condition)));
         }
         Err(Stopped::Before(error)) => return Ok(Taken::Stays(Some(error))),
-        Err(Stopped::Halfway(error)) => return Err(lost_sight(path, &temporary_path, &error)),
+        Err(Stopped::Halfway(error)) => return Err(lost_sight(path, &temporary_path, error)),
     }
     let reason = match snapshotter.take(store, &temporary_path) {
         Ok(held) if expected(&held) => match store
             .mutate(context, Mutation::Delete { path: &temporary_path })
         {
             Ok(_) | Err(StoreError::NotFound) => return Ok(Taken::Gone),
+            // It may be deleted later.
+            Err(error) if error.is_unanswered() => return Ok(Taken::Gone),
             Err(error) => {
                 let whole = snapshotter.take(store, &temporary_path).is_ok_and(|now| now == held);
                 if whole && rename(context, store, &temporary_path, path).is_ok() {
@@ -114,7 +126,7 @@ pub(super) fn take(
     };
     match put_back(context, store, &temporary_path, path) {
         Ok(()) => Ok(Taken::Stays(reason)),
-        Err(error) => Err(lost_sight(path, &temporary_path, &error)),
+        Err(error) => Err(lost_sight(path, &temporary_path, error)),
     }
 }
 
@@ -132,6 +144,8 @@ fn put_back(
             Err(Stopped::Before(StoreError::AlreadyExists | StoreError::NotADirectory)) => {
                 return put_beside(context, store, temporary_path);
             }
+            // Asked again, the store would have two of them to do.
+            Err(stopped) if stopped.error().is_unanswered() => return Err(stopped.into_error()),
             Err(stopped) => last = Err(stopped.into_error()),
         }
     }
@@ -152,8 +166,8 @@ fn put_beside(
     Err(StoreError::failed("renaming", problem))
 }
 
-fn lost_sight(path: &MemoryPath, temporary_path: &MemoryPath, error: &StoreError) -> StoreError {
-    StoreError::failed(format!("moving {path} to {temporary_path} and back"), error.to_string())
+fn lost_sight(path: &MemoryPath, temporary_path: &MemoryPath, error: StoreError) -> StoreError {
+    StoreError::failed(format!("moving {path} to {temporary_path} and back"), error)
 }
 
 /// A unique hidden name.

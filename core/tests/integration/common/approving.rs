@@ -1,4 +1,4 @@
-//! Hooks that are closures, and stores that tests of hooks need.
+//! Hooks made from closures, and stores for the tests of hooks.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use memdir::{
 
 type Before = dyn Fn(&Command<'_>, &HookCall<'_>) -> Result<HookDecision, HookError> + Send + Sync;
 
-/// A hook that is a closure, and what it was told.
+/// A hook made from a closure, and the calls that it received.
 pub(crate) struct Approving {
     before: Box<Before>,
     pub(crate) asked: AtomicUsize,
@@ -57,7 +57,7 @@ impl MemoryHooks for Approving {
     }
 }
 
-/// A store of the six methods that one must have. It tells nothing of a file but its size.
+/// A store with only the six required methods. Of a file it reports only the size.
 #[derive(Default)]
 pub(crate) struct SixMethods(InProcess);
 
@@ -94,7 +94,7 @@ impl Store for SixMethods {
     }
 }
 
-/// A store that counts the changes that come to it.
+/// A store that counts the changes made through it.
 pub(crate) struct Counting(pub(crate) Arc<dyn Store>, pub(crate) AtomicUsize);
 
 impl Layer for Counting {

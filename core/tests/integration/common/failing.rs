@@ -1,12 +1,12 @@
-//! A store that keeps nothing and fails in every method.
+//! An empty store that fails in every method.
 
 use memdir::store::{Edit, Entry};
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
 
-/// What every method answers; a function that panics makes a store that must not be asked.
+/// The result of every method. A function that panics makes a store that must not be called.
 pub(crate) struct Failing(pub(crate) fn() -> StoreError);
 
-/// A store behind a host that nobody reaches.
+/// A store on an unreachable host.
 #[allow(dead_code, reason = "each test file uses its part")]
 pub(crate) const UNREACHABLE: Failing =
     Failing(|| StoreError::failed("asking", "db.internal is gone"));

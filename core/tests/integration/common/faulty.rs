@@ -1,4 +1,5 @@
-//! A way to the server on which things go wrong: it counts requests, and spoils those it is told to.
+//! A proxy in front of a server that injects faults: it counts requests, and breaks those that the
+//! plan names.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -6,22 +7,22 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
-/// What goes wrong with a request.
+/// How a request fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// The connection is closed before the server sees the request.
     NotSent,
-    /// The server does it, and the connection is closed before its answer comes.
+    /// The server executes it, and the connection is closed before the answer arrives.
     AnswerLost,
-    /// The server has an error, and does nothing.
+    /// The server reports an error, and does nothing.
     Error500,
-    /// The server is busy, and does nothing.
+    /// The server reports that it is busy, and does nothing.
     Busy503,
-    /// The server does it, and what stands before it says that there was an error.
+    /// The server executes it, and a gateway in front of it reports an error.
     DoneBut500,
-    /// The server does it, and no answer comes for as long as anybody waits.
+    /// The server executes it, and no answer arrives before the client gives up.
     DoneButSilent,
-    /// The server refuses, with a status and a code.
+    /// The server refuses it, with a status and a code.
     Refused(&'static str, &'static str),
 }
 
@@ -34,16 +35,16 @@ impl Fault {
     }
 }
 
-/// What is done with which request, counted from 0.
+/// Which requests fail, counted from 0, and how.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Plan {
     Nothing,
-    /// One request goes wrong.
+    /// One request fails.
     One(usize, Fault),
-    /// This and all after it.
+    /// This request and all after it fail.
     From(usize, Fault),
-    /// The client's end: no request after so many reaches the server, and nothing is answered.
-    /// With `true` the last one is done, only its answer does not come.
+    /// The end of the client: after N requests no request reaches the server, and none is answered.
+    /// With `true` the last one is executed, but its answer is lost.
     Halt(usize, bool),
 }
 
@@ -75,17 +76,17 @@ impl Proxy {
         proxy
     }
 
-    /// Counts anew from here on.
+    /// Restarts the count here.
     pub(crate) fn plan(&self, plan: Plan) {
         *self.state.0.lock().unwrap() = State { plan: Some(plan), ..State::default() };
     }
 
-    /// The requests since then, as `GET /bucket/key`.
+    /// The requests since the last plan, as `GET /bucket/key`.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.state.0.lock().unwrap().requests.clone()
     }
 
-    /// Waits until the client has come to its end, or `done` says that it has not.
+    /// Waits until the client has reached its end, or `done` returns true.
     pub(crate) fn wait_for_halt(&self, done: impl Fn() -> bool) -> bool {
         let mut state = self.state.0.lock().unwrap();
         while !state.halted {
@@ -98,7 +99,7 @@ impl Proxy {
         true
     }
 
-    /// One request a connection.
+    /// Serves one request per connection.
     fn serve(&self, mut client: TcpStream, server: &str) -> Option<()> {
         let (line, request) = read_request(&client)?;
         let (fault, reaches, halts) = {
@@ -145,13 +146,13 @@ impl Proxy {
     }
 }
 
-/// Until the other side has enough of waiting.
+/// Sends nothing until the client gives up.
 fn silence(mut client: TcpStream) -> Option<()> {
     let _ = client.read(&mut [0]);
     None
 }
 
-/// The first line, without the version, and everything.
+/// The first line, without the version, and the whole request.
 fn read_request(client: &TcpStream) -> Option<(String, Vec<u8>)> {
     let mut reader = BufReader::new(client);
     let (mut head, mut length, mut first) = (String::new(), 0, String::new());

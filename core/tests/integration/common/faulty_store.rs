@@ -1,5 +1,5 @@
-//! A store in which operations fail as they do on a failing disk or behind a lost connection: before they
-//! did anything, half way, or when they were done.
+//! A store whose operations fail as on a failing disk or a lost connection: before they did anything,
+//! halfway, or after they were done.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::sync::Arc;
@@ -9,15 +9,15 @@ use std::time::SystemTime;
 use memdir::store::{Context, Entry, InProcess, Layer, Mutation, Node, walk_files};
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
 
-/// How far an operation comes that fails.
+/// How far a failing operation gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// Nothing is done.
     Before,
-    /// Half of the files are deleted or moved; of a file that is moved there are two then. Other operations are
-    /// not done at all.
+    /// Half of the files are deleted or moved; a file that is moved then exists twice. Other operations are not
+    /// done at all.
     Halfway,
-    /// All is done.
+    /// Everything is done.
     After,
 }
 
@@ -33,16 +33,16 @@ pub(crate) enum When {
     From(usize),
 }
 
-/// What the store says then.
+/// The error that the store reports.
 pub(crate) type Say = fn() -> StoreError;
 
-/// That nobody knows how far it came.
+/// An error that leaves the outcome unknown.
 pub(crate) fn answer_lost() -> StoreError {
     StoreError::failed("a test", "the answer was lost")
 }
 
 pub(crate) struct FaultyStore {
-    /// To be planted and looked at without faults.
+    /// For setting up and inspecting without faults.
     pub(crate) inner: Arc<dyn Store>,
     when: When,
     fault: Fault,
@@ -59,7 +59,7 @@ impl FaultyStore {
         Self { inner, when, fault, say, operations: AtomicUsize::new(0) }
     }
 
-    /// How many operations there were.
+    /// The number of operations so far.
     pub(crate) fn operations(&self) -> usize {
         self.operations.load(Ordering::Relaxed)
     }
@@ -81,7 +81,7 @@ impl FaultyStore {
         match self.fault {
             Fault::Before => {}
             Fault::Halfway => half()?,
-            // A condition of the tree is what it would have been.
+            // An error about the state of the tree is the same as without the fault.
             Fault::After => drop(operation()?),
         }
         Err((self.say)())

@@ -1,4 +1,4 @@
-//! Stores that take several spellings of a name for one, as the file systems of Windows and macOS do, on any system.
+//! Stores that treat several spellings of a name as one, like the file systems of Windows and macOS, on any system.
 #![allow(dead_code, reason = "each test program uses its part")]
 
 use std::time::SystemTime;
@@ -7,26 +7,26 @@ use memdir::store::{Edit, Entry, InProcess, Node, StoreInfo};
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
 use unicode_normalization::UnicodeNormalization as _;
 
-/// A store in this process whose names keep their spelling, and are found by others.
+/// A store in this process whose names keep their spelling, and are also found by other spellings.
 pub(crate) struct FoldingStore {
     inner: InProcess,
-    /// What is the same for two spellings of one name.
+    /// Maps all spellings of a name to one key.
     key: fn(&str) -> String,
 }
 
 impl FoldingStore {
-    /// As NTFS: in any case.
+    /// As NTFS: case-insensitive.
     pub(crate) fn like_windows() -> Self {
         Self { inner: InProcess::new(), key: |name| name.to_uppercase() }
     }
 
-    /// As APFS: in any case, and however letters are composed.
+    /// As APFS: case-insensitive and normalization-insensitive.
     pub(crate) fn like_macos() -> Self {
         let key = |name: &str| name.nfd().collect::<String>().to_uppercase().nfd().collect();
         Self { inner: InProcess::new(), key }
     }
 
-    /// The path with its names as they are kept, as far as they are there.
+    /// The path with its names as they are stored, as far as they exist.
     fn kept(&self, path: &MemoryPath) -> MemoryPath {
         let mut kept = MemoryPath::root();
         for name in path.names() {
@@ -41,7 +41,7 @@ impl FoldingStore {
     }
 }
 
-/// What is listed below the directory `kept`, as what is below the one that was asked for.
+/// Rewrites the entries below the directory `kept` as entries below the path that was requested.
 fn asked(entries: Vec<Entry>, kept: &MemoryPath, asked: &MemoryPath) -> Vec<Entry> {
     let moved = |mut entry: Entry| {
         entry.path = entry.path.moved(kept, asked).unwrap();

@@ -1,4 +1,4 @@
-//! Forked processes, which std does not have.
+//! Forked processes, which the standard library does not offer.
 #![allow(dead_code, reason = "each test program uses its part")]
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +23,7 @@ mod libc {
     }
 }
 
-/// A child that runs `job`, and says whether it panicked.
+/// Forks a child that runs `job`; its exit status says whether `job` panicked.
 pub(crate) fn child(job: impl FnOnce()) -> i32 {
     match libc::fork() {
         0 => {
@@ -34,12 +34,13 @@ pub(crate) fn child(job: impl FnOnce()) -> i32 {
     }
 }
 
-/// Waits for a child, and says whether it went well.
+/// Waits for a child, and returns whether it succeeded.
 pub(crate) fn succeeded(child: i32) -> bool {
     libc::succeeded(child)
 }
 
-/// Does `work` while three threads insert into the log without a pause; how often they did.
+/// Does `work` while three threads insert into the log without a pause. Returns the number of their
+/// inserts.
 pub(crate) fn beside_busy_threads(memory: &Memory, work: impl FnOnce()) -> usize {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {

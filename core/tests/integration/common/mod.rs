@@ -1,4 +1,4 @@
-//! What tests share: stores of every kind, servers, faults, and processes of their own.
+//! Shared parts of the tests: stores of every kind, servers, faults, and separate processes.
 #![allow(clippy::print_stderr, reason = "what is left out is said")]
 
 pub(crate) mod approving;
@@ -35,7 +35,7 @@ use memdir::{Durability, Memory, MemoryOptions};
 
 pub(crate) use memdir_test_support::effort;
 
-/// Undoes, or only says what that would do.
+/// Options for an undo, or for a dry run of one.
 pub(crate) fn dry_run(dry_run: bool) -> memdir::history::UndoOptions {
     let mut options = memdir::history::UndoOptions::default();
     options.dry_run = dry_run;
@@ -46,26 +46,26 @@ pub(crate) fn dry_run(dry_run: bool) -> memdir::history::UndoOptions {
 pub(crate) use memdir_test_support::{clouds, postgres};
 pub(crate) use on_disk::on_disk;
 
-/// A user without any power: `nobody` on every system.
+/// An unprivileged user, which exists on every system.
 pub(crate) const NOBODY: u32 = 65534;
 
-/// The name of a test of the calling module, by which this program can be started to run it alone.
+/// The name of the calling test, for starting this program so that it runs only that test.
 macro_rules! here {
     ($test:literal) => {
         concat!(module_path!(), "::", $test).split_at("integration::".len()).1
     };
 }
 
-/// Runs the calling test, which [`here!`] names, in a process that cannot do harm, with a directory to work in.
+/// Runs the calling test, which [`here!`] names, in a process without privileges, with a directory to work in.
 ///
-/// Tests that try to break out, follow links or delete trees must not be able to reach anything,
-/// also if memdir were wrong. Root hands over to `nobody`; anybody else goes on as they are.
+/// Tests that try to escape, follow links or delete trees must not be able to harm anything, even
+/// if memdir has a bug. As root, the test switches to an unprivileged user; otherwise it keeps its user.
 #[cfg(unix)]
 pub(crate) fn without_power(test: &str, body: impl FnOnce(&Path)) {
     without_power_where(test, |_| {}, body);
 }
 
-/// As [`without_power`], in a place where root has prepared something that is not ours. Only root can.
+/// As [`without_power`], in a place that root has prepared with files of other users. Only root can run it.
 #[cfg(unix)]
 pub(crate) fn without_power_in(test: &str, prepare: impl FnOnce(&Path), body: impl FnOnce(&Path)) {
     if std::env::var_os("MEMDIR_TEST_PLACE").is_none() && !rustix::process::geteuid().is_root() {
@@ -98,8 +98,8 @@ fn without_power_where(test: &str, prepare: impl FnOnce(&Path), body: impl FnOnc
         .gid(NOBODY);
     let status = loop {
         match command.status() {
-            // A test beside this one is just starting a process, which for a moment has a copy of
-            // the handle that the program was written through.
+            // Another test may be starting a process at this moment. For a short time that process
+            // has a copy of the handle through which this program was written.
             Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
                 std::thread::sleep(std::time::Duration::from_millis(5));
             }
@@ -109,12 +109,12 @@ fn without_power_where(test: &str, prepare: impl FnOnce(&Path), body: impl FnOnc
     assert!(status.success(), "{test} failed without power");
 }
 
-/// This program where `nobody` can reach it, who may not get to where it was built. It is copied once.
+/// A copy of this program for the unprivileged user, who may not have access to the build directory. It is made once.
 #[cfg(unix)]
 fn copy_of_this_program() -> &'static Path {
     static COPY: OnceLock<PathBuf> = OnceLock::new();
     COPY.get_or_init(|| {
-        // It stays until the directory of the run goes: no test knows that it is the last one.
+        // It stays until the directory of the run is removed: no test knows that it is the last one.
         let place = tempfile::tempdir().unwrap().keep();
         std::fs::set_permissions(&place, PermissionsExt::from_mode(0o755)).unwrap();
         let copy = place.join("tests");
@@ -123,7 +123,7 @@ fn copy_of_this_program() -> &'static Path {
     })
 }
 
-/// Starts this program anew as a process that runs only `test`, which [`here!`] names, and which finds its job in the
+/// Starts this program as a process that runs only `test`, which [`here!`] names. The job is passed in the
 /// environment.
 pub(crate) fn process(test: &str, job: &[(&str, &str)]) -> Child {
     Command::new(std::env::current_exe().unwrap())
@@ -134,7 +134,7 @@ pub(crate) fn process(test: &str, job: &[(&str, &str)]) -> Child {
         .unwrap()
 }
 
-/// Does `work` in a process of its own, which runs only the calling `test`, on a directory that `prepare` filled.
+/// Does `work` in a separate process that runs only the calling `test`, on a directory that `prepare` filled.
 pub(crate) fn in_own_process(test: &str, prepare: impl FnOnce(&Path), work: impl FnOnce(&Path)) {
     if let Some(place) = std::env::var_os("MEMDIR_OWN_PROCESS") {
         return work(Path::new(&place));

@@ -1,9 +1,9 @@
-//! What is in a directory, past the store that keeps it.
+//! The content of a directory, read without the store.
 #![allow(dead_code, reason = "each test program uses its part")]
 
 use std::path::{Path, PathBuf};
 
-/// Every path below `base` on disk, also what no command can reach, sorted.
+/// Every path below `base` on disk, including those that no command can reach, sorted.
 pub(crate) fn on_disk(base: &Path) -> Vec<String> {
     fn collect(base: &Path, at: &Path, found: &mut Vec<String>) {
         for entry in std::fs::read_dir(at).unwrap() {

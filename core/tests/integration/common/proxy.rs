@@ -1,4 +1,5 @@
-//! Between a client and a PostgreSQL server: counts round trips, and loses what it is told to lose.
+//! A proxy between a client and a PostgreSQL server that counts round trips and loses selected
+//! messages.
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
@@ -8,13 +9,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What becomes of a request that commits a change.
+/// The fate of a request that commits a change.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Loss {
     Nothing,
-    /// It reaches the server, and the connection ends before the answer comes.
+    /// It reaches the server, and the connection is closed before the answer arrives.
     Answer,
-    /// The same, and there is no other connection until [`Proxy::open`].
+    /// The same, and no other connection is possible until [`Proxy::open`].
     AnswerAndAllOthers,
     /// It does not reach the server.
     Request,
@@ -30,7 +31,7 @@ struct Shared {
     round_trips: AtomicUsize,
     /// For the next commit only.
     loss: Mutex<Loss>,
-    /// For one request, whatever it is, after so many others.
+    /// For one request of any kind, after N others.
     loss_after: Mutex<Option<(usize, Loss)>>,
     lost: AtomicUsize,
     closed: AtomicBool,
@@ -59,19 +60,19 @@ impl Proxy {
         Self { port, shared }
     }
 
-    /// How often the client waited for the server while `work` was done.
+    /// How many times the client waited for the server while `work` was done.
     pub(crate) fn round_trips(&self, work: impl FnOnce()) -> usize {
         let before = self.shared.round_trips.load(SeqCst);
         work();
         self.shared.round_trips.load(SeqCst) - before
     }
 
-    /// The next commit of a change meets with a loss.
+    /// The next commit of a change is lost in this way.
     pub(crate) fn lose(&self, loss: Loss) {
         *self.shared.loss.lock().unwrap() = loss;
     }
 
-    /// After so many other requests one meets with a loss, whatever it asks for.
+    /// After `requests` other requests one is lost in this way, whatever it is.
     pub(crate) fn lose_after(&self, requests: usize, loss: Loss) {
         *self.shared.loss_after.lock().unwrap() = Some((requests, loss));
     }
@@ -80,7 +81,7 @@ impl Proxy {
         self.shared.lost.load(SeqCst)
     }
 
-    /// After [`Loss::AnswerAndAllOthers`].
+    /// Allows connections again after [`Loss::AnswerAndAllOthers`].
     pub(crate) fn open(&self) {
         self.shared.closed.store(false, SeqCst);
     }
@@ -106,7 +107,7 @@ impl Shared {
         std::thread::spawn(move || self.forward(client, server, &answered));
     }
 
-    /// The loss whose turn has come.
+    /// The loss for this request, if any.
     fn due(&self) -> Option<Loss> {
         let mut after = self.loss_after.lock().unwrap();
         let (requests, loss) = (*after)?;
@@ -137,7 +138,7 @@ impl Shared {
                     self.closed.store(loss == Loss::AnswerAndAllOthers, SeqCst);
                     client.shutdown(Shutdown::Both).unwrap();
                     server.write_all(&requests).unwrap();
-                    // The server ends when it has done what it was asked to.
+                    // The server closes the connection after it has executed the request.
                     server.shutdown(Shutdown::Write).unwrap();
                     self.lost.fetch_add(1, SeqCst);
                     return;
@@ -153,8 +154,8 @@ impl Shared {
     }
 }
 
-/// What a client sends until it is silent for a moment, as if the server were far away: what it
-/// sends without waiting for an answer comes along.
+/// Everything that a client sends until it pauses, as if the server were far away. This includes
+/// requests that the client sends without waiting for an answer.
 fn burst(client: &mut TcpStream) -> Option<Vec<u8>> {
     let mut requests = Vec::new();
     let mut buffer = vec![0; 64 * 1024];

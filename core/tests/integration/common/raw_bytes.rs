@@ -1,13 +1,13 @@
-//! What is left of a secret in the bytes of a memory.
+//! Finds remains of a secret in the bytes of a memory.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::fs;
 use std::path::Path;
 
-/// How many bytes in a row count as a part of a secret.
+/// How many consecutive bytes count as a part of a secret.
 const PART: usize = 8;
 
-/// The parts of a secret that are somewhere in these bytes, but in no text that may have them.
+/// The parts of a secret that occur in these bytes, except in texts that may contain them.
 pub(crate) fn parts_in(bytes: &[u8], secret: &[u8], living: &[String]) -> Vec<String> {
     let has = |bytes: &[u8], part: &[u8]| bytes.windows(PART).any(|window| window == part);
     let parts = secret
@@ -16,7 +16,7 @@ pub(crate) fn parts_in(bytes: &[u8], secret: &[u8], living: &[String]) -> Vec<St
     parts.map(|part| String::from_utf8_lossy(part).into_owned()).collect()
 }
 
-/// The files below a directory, whatever they are for, that have such parts.
+/// The files below a directory, of any purpose, that contain such parts.
 pub(crate) fn files_with_parts(place: &Path, secret: &[u8], living: &[String]) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(place).unwrap() {

@@ -1,4 +1,4 @@
-//! What tests of stores share: how trees are planted, changed and looked at.
+//! Helpers for the tests of stores: they fill, change and inspect trees.
 #![allow(dead_code, reason = "each test program uses its part")]
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a panic is how a test fails")]
 
@@ -47,7 +47,7 @@ pub(crate) fn key(number: u8) -> EncryptionKey {
     EncryptionKey::from_bytes([number; 32])
 }
 
-/// The memory of an address.
+/// Opens the memory at an address.
 pub(crate) fn open_memory(address: &str) -> Memory {
     Memory::open(address, MemoryOptions::default()).unwrap()
 }
@@ -60,7 +60,7 @@ pub(crate) fn copy_all(from: &dyn Store, to: &dyn Store) -> Result<Copied, CopyE
     copy(from, to, OnExisting::Error, &mut go_on)
 }
 
-/// An edit that adds a text at the end.
+/// An edit that appends a text.
 pub(crate) fn appending(text: &str) -> impl FnMut(&[u8]) -> Option<Splice> {
     move |old| Some(Splice { range: old.len()..old.len(), text: text.into() })
 }
@@ -69,7 +69,8 @@ pub(crate) fn append(store: &dyn Store, path: &str, text: &str) -> Result<(), St
     store.update(&at(path), &mut appending(text))
 }
 
-/// Does the same in eight threads at once; the sum of what they return, `true` being one.
+/// Runs the same in eight threads at once. Returns the sum of the results, where `true` counts as
+/// one.
 pub(crate) fn race<T: Into<usize> + Send>(each: impl Fn(usize) -> T + Sync) -> usize {
     thread::scope(|scope| {
         let each = &each;
@@ -78,7 +79,7 @@ pub(crate) fn race<T: Into<usize> + Send>(each: impl Fn(usize) -> T + Sync) -> u
     })
 }
 
-/// Holds of a store that reads no more than ten bytes into memory to edit a file.
+/// Checks a store that reads at most ten bytes into memory to edit a file.
 pub(crate) fn what_is_too_large_is_not_read_to_be_edited(store: &dyn Store) {
     let (file, mut read) = (at("/memories/a"), 0);
     let mut append = |old: &[u8]| {
@@ -106,7 +107,7 @@ pub(crate) fn an_edit_that_panics_changes_nothing_and_keeps_nobody_waiting(store
 
 pub(crate) type Tree = BTreeMap<String, Option<Vec<u8>>>;
 
-/// Every file's content and every directory below `top`, also what is hidden.
+/// The content of every file and every directory below `top`, including hidden ones.
 pub(crate) fn tree(store: &dyn Store, top: &str) -> Tree {
     let mut tree = Tree::new();
     let mut directories = vec![at(top)];
@@ -133,7 +134,7 @@ pub(crate) fn mounted(root: Arc<dyn Store>, other: Arc<dyn Store>) -> Mounts {
     Mounts::new(root).mount(at("/memories/other"), other).unwrap()
 }
 
-/// Something of every kind, at `/memories/tree`.
+/// Creates one of each kind at `/memories/tree`.
 pub(crate) fn plant(store: &dyn Store) {
     let every_byte: Vec<u8> = (0..=u8::MAX).collect();
     put(store, "/memories/tree/bytes", &every_byte);

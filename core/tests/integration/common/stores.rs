@@ -1,4 +1,4 @@
-//! A fresh store of every kind, each for a test of its own.
+//! A fresh store of every kind for each test.
 #![allow(dead_code, reason = "each test program uses its part")]
 
 use std::path::Path;
@@ -10,9 +10,9 @@ use memdir::{Durability, EncryptionKey, MemoryOptions, MemoryPath, Store, open_s
 #[cfg(unix)]
 use super::{clouds, effort::is_turn, postgres};
 
-/// Makes of a function `fn feature(store: Arc<dyn Store>)` one test per kind of store, `feature::sqlite` and so on.
+/// Makes one test per kind of store from a function `fn feature(store: Arc<dyn Store>)`: `feature::sqlite` and so on.
 ///
-/// In all of them `/memories/mounted` may be another store than the rest, and each keeps times of access.
+/// In each of them `/memories/mounted` may be another store than the rest, and each store keeps access times.
 macro_rules! on_every_store {
     ($check:ident) => {
         mod $check {
@@ -99,8 +99,8 @@ pub(crate) fn s3(check: Check) {
     }
 }
 
-/// Only with more effort: above the store Azure differs in nothing from S3, and its server takes a minute of a processor. What differs
-/// is tested in `objects.rs` and its neighbours, and by the conformance cases.
+/// Runs only with more effort: above the store, Azure behaves like S3, and its server takes a minute of processor time. The
+/// differences are tested in `objects.rs` and its neighbours, and by the conformance cases.
 #[cfg(unix)]
 pub(crate) fn azure(check: Check) {
     if is_turn(1, 2)

@@ -1,4 +1,4 @@
-//! What the tests of the local directory on Windows share: short ways to a store, and to the system's own programs.
+//! Helpers for the tests of the local directory on Windows: shortcuts to a store and to the system's own programs.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub(crate) fn on_disk(place: &Path) -> Vec<String> {
     names
 }
 
-/// Puts `text` before what the file holds.
+/// Inserts `text` at the beginning of the file.
 pub(crate) fn prepend(store: &LocalDirectory, path: &str, text: &str) -> Result<(), StoreError> {
     store.update(&at(path), &mut |_| Some(Splice { range: 0..0, text: text.into() }))
 }
@@ -36,7 +36,7 @@ pub(crate) fn read(store: &LocalDirectory, path: &str) -> String {
     String::from_utf8(store.read(&at(path)).unwrap()).unwrap()
 }
 
-/// What a program of the system printed.
+/// The output of a program of the system.
 pub(crate) fn run(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output().unwrap();
     assert!(output.status.success(), "{program} {arguments:?}: {output:?}");

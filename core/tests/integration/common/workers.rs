@@ -1,5 +1,5 @@
-//! Processes that work on one memory at once, some of which are killed, and what must be there
-//! then. Every store that several processes can use goes through the same.
+//! Processes that work on one memory at once, some of which are killed, and checks of the result.
+//! Every store that supports several processes runs the same tests.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,19 +15,19 @@ use super::effort::times;
 use super::process;
 use super::store_helpers::at;
 
-/// What a process was started to do, by its environment.
+/// The job of a process, from its environment.
 pub(crate) struct Job {
     pub(crate) name: String,
-    /// Of the memory that all work on.
+    /// The address of the memory that all processes use.
     pub(crate) address: String,
-    /// A directory where the processes leave word of what they did.
+    /// A directory where the processes record what they did.
     pub(crate) place: PathBuf,
     /// The name of this process.
     pub(crate) me: String,
 }
 
 impl Job {
-    /// None if this is the process of the tests themselves.
+    /// `None` if this is the process of the tests themselves.
     pub(crate) fn of_this_process() -> Option<Self> {
         let [name, address, place, me] =
             ["MEMDIR_JOB", "MEMDIR_ADDRESS", "MEMDIR_PLACE", "MEMDIR_ME"].map(std::env::var);
@@ -36,7 +36,7 @@ impl Job {
         Some(Self { name, address, place, me })
     }
 
-    /// Does one of the jobs that all stores have.
+    /// Does one of the jobs that all stores share.
     pub(crate) fn run(&self, memory: &Memory) {
         let me = &self.me;
         match self.name.as_str() {
@@ -56,7 +56,7 @@ impl Job {
                 fs::write(self.place.join(format!("expired-{me}")), paths.collect::<String>())
                     .unwrap();
             }
-            // Says which it could still use: the files go one after the other, from the other end.
+            // Reports which files it could still use. The files expire in order, so it starts from the other end.
             "use" => {
                 until(|| self.place.join("go").exists());
                 let files = memory.store().list(&at("/memories/old")).unwrap();
@@ -65,7 +65,7 @@ impl Job {
                 let used = used.map(|path| format!("{path}\n")).collect::<String>();
                 fs::write(self.place.join("used"), used).unwrap();
             }
-            // Until it is killed: each line is acknowledged in a file of its own before the next.
+            // Runs until it is killed: each line is acknowledged in a separate file before the next one.
             "insert-and-acknowledge" => {
                 let [done, aside] =
                     ["done", "aside"].map(|it| self.place.join(format!("{it}-{me}")));
@@ -86,19 +86,19 @@ impl Job {
 
 const AN_HOUR: Duration = Duration::from_secs(3600);
 
-/// On the same store, with records of when its files were last viewed.
+/// A memory on the same store that records when its files were last viewed.
 fn recording(memory: &Memory) -> Memory {
     let mut options = MemoryOptions::default();
     options.record_access = true;
     Memory::with_store(Arc::clone(memory.store()), options)
 }
 
-/// How many edits a process makes.
+/// The number of edits per process.
 fn edits() -> usize {
     times(40)
 }
 
-/// How many paths each process tries to create.
+/// The number of paths that each process tries to create.
 const CREATIONS: usize = 20;
 
 pub(crate) fn insert(memory: &Memory, me: &str, count: usize) {
@@ -107,16 +107,16 @@ pub(crate) fn insert(memory: &Memory, me: &str, count: usize) {
     }
 }
 
-/// Where a process that is to be killed makes a directory, and where it moves it to.
+/// Where a process that will be killed makes a directory, and where it moves it to.
 pub(crate) fn directories(me: &str) -> [String; 2] {
     ["", "-moved"].map(|end| format!("/memories/dir-{me}{end}"))
 }
 
-/// A process that does not outlive the test, also where that fails.
+/// A process that never outlives the test, even if the test fails.
 pub(crate) struct Worker(Child);
 
 impl Worker {
-    /// Starts this program as a process of its own that runs the test `worker`.
+    /// Starts this program as a separate process that runs the test `worker`.
     pub(crate) fn start(worker: &str, address: &str, place: &Path, job: &str, me: &str) -> Self {
         let place = place.to_str().unwrap();
         let job = [
@@ -140,13 +140,13 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // It may have ended, which is how it should be.
+        // It may have ended already, as it should.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Waits for what a process does, and not for ever.
+/// Waits for another process, with a time limit.
 pub(crate) fn until(ready: impl Fn() -> bool) {
     for _ in 0..60_000 {
         if ready() {
@@ -162,7 +162,7 @@ pub(crate) fn text(memory: &Memory, path: &str) -> String {
     String::from_utf8(content).unwrap()
 }
 
-/// How many lines the log has, each of which is there once.
+/// The number of lines in the log. Checks that each occurs once.
 pub(crate) fn lines(memory: &Memory) -> usize {
     let log = text(memory, "/memories/log");
     let distinct: BTreeSet<&str> = log.lines().collect();
@@ -170,7 +170,7 @@ pub(crate) fn lines(memory: &Memory) -> usize {
     distinct.len()
 }
 
-/// The numbers of the log's lines that `me` wrote, the newest of which is the first: without a gap.
+/// The number of log lines that `me` wrote, newest first. Checks that they have no gap.
 pub(crate) fn numbers(log: &str, me: &str) -> u64 {
     let numbers: Vec<u64> = log
         .lines()
@@ -209,8 +209,8 @@ pub(crate) fn create_the_same_paths(worker: &str, address: &str, memory: impl Fn
     }
 }
 
-/// Three processes let the same `count` unused files expire while a fourth uses them: each goes once,
-/// or stays with what was written to it.
+/// Three processes expire the same `count` unused files while a fourth one uses them. Each file goes
+/// once, or stays with what was written to it.
 pub(crate) fn expire_at_once(worker: &str, address: &str, memory: &Memory, count: usize) {
     let place = tempfile::tempdir().unwrap();
     let place = place.path();
@@ -248,9 +248,8 @@ pub(crate) fn expire_at_once(worker: &str, address: &str, memory: &Memory, count
     assert_eq!(text(memory, "/memories/new"), "new\n");
 }
 
-/// Kills two processes at random moments, again and again: nothing that was acknowledged is lost,
-/// and nothing is torn. `after` is told the names of those that were killed. Says how many had
-/// changed something.
+/// Kills two processes at random moments, again and again. No acknowledged change is lost, and none
+/// is torn. `after` gets the names of the killed processes. Returns how many of them had changed something.
 pub(crate) fn kill_at_any_moment(
     worker: &str,
     address: &str,
@@ -268,7 +267,7 @@ pub(crate) fn kill_at_any_moment(
         let mut victims = names
             .clone()
             .map(|me| Worker::start(worker, address, place, "insert-and-acknowledge", &me));
-        // How quickly a process starts depends on the machine. Every third round does not wait for it.
+        // The start time of a process depends on the machine. Every third round does not wait for it.
         if round % 3 > 0 {
             until(|| names.iter().any(|me| done(me).exists()));
         }

@@ -1,4 +1,4 @@
-//! Holds what a memory tells of its history against the [`Truth`].
+//! Compares the history that a memory reports with the [`Truth`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::truth::{Expected, Tree, Truth};
 
-/// The files of a store, without those that are the history's or on their way.
+/// The files of a store, without the history's own and temporary ones.
 pub(super) fn tree(store: &dyn Store) -> Tree {
     let mut paths = Vec::new();
     walk_files(store, &mut |entry| paths.push(entry.path)).unwrap();
@@ -23,7 +23,7 @@ fn sha256(content: &str) -> String {
     Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A version as the memory tells it, in the words of the truth.
+/// A version as the memory reports it, in the form of the truth.
 struct Told {
     version: Expected,
     is_current: bool,
@@ -78,7 +78,7 @@ fn told(memory: &Memory) -> Vec<Told> {
     all
 }
 
-/// How the truth is compared: a redacted content is not told, and nor is which file it was.
+/// A version in the form in which it is compared: without redacted content, and without the number of its file.
 fn comparable(expected: &Expected) -> Expected {
     let content = expected.content.clone().filter(|_| !expected.is_redacted);
     Expected { content, file: None, ..expected.clone() }
@@ -90,7 +90,7 @@ fn at_path<'v>(versions: &'v [Expected], path: &str) -> Vec<&'v Expected> {
     versions.iter().filter(is_at).collect()
 }
 
-/// All versions; those of one command by their paths, as they have no order.
+/// All versions. Those of one command are sorted by their paths, because they have no order.
 fn in_order(versions: &[Expected]) -> Vec<&Expected> {
     let parts = versions.chunk_by(|one, next| one.actor == next.actor);
     let mut all = Vec::new();
@@ -102,7 +102,7 @@ fn in_order(versions: &[Expected]) -> Vec<&Expected> {
     all
 }
 
-/// That what is told is what was done; else it says only what differs.
+/// Checks that the reported versions are the expected ones. On failure it prints only the differences.
 fn same(told: &[&Expected], expected: &[&Expected]) {
     let Some(first) =
         (0..told.len().max(expected.len())).find(|at| told.get(*at) != expected.get(*at))
@@ -116,8 +116,9 @@ fn same(told: &[&Expected], expected: &[&Expected]) {
     panic!("the history tells\n{}where this was done\n{}", lines(told), lines(expected));
 }
 
-/// Checks that every change is told once, none that was not made, each with its content, and what the files hold now.
-/// `is_ordered`: no command came between the steps of another one, so there is one order of all.
+/// Checks that every change is reported once, with its content, that nothing else is reported, and that the current
+/// versions match the files. `is_ordered`: no command ran between the steps of another one, so all changes have one
+/// order.
 pub(super) fn check(memory: &Memory, truth: &Truth, is_ordered: bool) {
     let raw = tree(&**memory.store());
     assert_eq!(raw, truth.tree, "the files are not what the stores were told");
@@ -145,7 +146,7 @@ pub(super) fn check(memory: &Memory, truth: &Truth, is_ordered: bool) {
         truth.tree.iter().map(|(path, content)| (path.clone(), Some(content.clone()))).collect();
     assert_eq!(current.len(), in_files.len(), "{current:?}");
     assert_eq!(current.into_iter().collect::<BTreeMap<_, _>>(), in_files, "what is current");
-    // The same by the other questions.
+    // The same with the other queries.
     let far = SystemTime::now() + Duration::from_secs(5 * 365 * 24 * 3600);
     let files = memory.files_at(far).unwrap();
     let files: Vec<String> = files.iter().map(|file| file.path.to_string()).collect();
@@ -156,7 +157,7 @@ pub(super) fn check(memory: &Memory, truth: &Truth, is_ordered: bool) {
     assert!(problems.is_empty(), "{problems:?}");
 }
 
-/// What a trim has removed is removed from the truth as well, if it might go.
+/// Removes from the truth the versions that a trim has removed, after checking that it was allowed to.
 pub(super) fn follow_trim(memory: &Memory, truth: &mut Truth) {
     let mut told: Vec<Expected> = told(memory).into_iter().map(|told| told.version).collect();
     let may_go = truth.may_be_trimmed();

@@ -1,9 +1,9 @@
-//! Random walks of several processes on one memory, held against a model: the six commands, the methods for one's own code, undo,
-//! restore, redact, trim, expiry; processes that end, are killed or fail in the middle of a command, or come in between one
-//! of another process. After each round every change is told once, none that was not made, and what is current is what
-//! the files hold.
+//! Random walks of several processes on one memory, compared with a model. The steps are the six commands, the methods for your
+//! own code, undo, restore, redact, trim and expiry. Processes end, are killed or fail in the middle of a command, or run a
+//! command in the middle of another process's command. After each round every change must be reported once, and no other, and the
+//! current versions must match the files.
 //!
-//! Each process is a `Memory` with a store of its own. `make history-model` walks a hundred times as far.
+//! Each process is a `Memory` with its own store object. `make history-model` walks a hundred times as far.
 #![cfg(all(any(unix, windows), feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -30,11 +30,11 @@ use crate::common::store_helpers::{key, mounted};
 use truth::{Expected, KEPT_OF_GONE, Tree, Truth};
 use witness::{Doing, Eyes, Fault, Killed, Witness};
 
-/// What a process does.
+/// The action of a process.
 #[derive(Debug, Clone, Copy)]
 enum What {
     View(usize),
-    /// The second number chooses the text.
+    /// The second number selects the text.
     Create(usize, usize),
     Insert(usize, usize),
     Replace(usize),
@@ -44,7 +44,7 @@ enum What {
     Delete(usize),
     Clear,
     Expire(usize),
-    /// Those below choose a version.
+    /// The numbers below select a version.
     Undo(usize),
     UndoOfActor(usize),
     Restore(usize, bool),
@@ -59,9 +59,9 @@ enum What {
 struct Action {
     process: usize,
     what: What,
-    /// What goes wrong, and at which change of the store.
+    /// The fault, and the number of the change of the store at which it happens.
     fault: Option<(usize, Fault)>,
-    /// What another process does in the middle of it.
+    /// The action of another process in the middle of it.
     interrupt: Option<What>,
 }
 
@@ -105,12 +105,12 @@ fn fault() -> impl Strategy<Value = Option<(usize, Fault)>> {
         Just(Fault::FailsBefore),
         Just(Fault::FailsAfter),
     ];
-    // Most commands make one change, or two with that of the history's own file.
+    // Most commands make one change, or two including that of the history's own file.
     let at = prop_oneof![4 => 0..2_usize, 1 => 2..8_usize];
     prop_oneof![3 => Just(None), 1 => (at, kinds).prop_map(Some)]
 }
 
-/// Walks of `steps` steps. `with_interrupts`: another process may come in between the steps of a command.
+/// Walks of `steps` steps. `with_interrupts`: another process may run between the steps of a command.
 fn walks(steps: usize, with_interrupts: bool) -> impl Strategy<Value = Vec<Action>> {
     let interrupt = if with_interrupts {
         prop_oneof![4 => Just(None), 1 => edits().prop_map(Some)].boxed()
@@ -122,7 +122,7 @@ fn walks(steps: usize, with_interrupts: bool) -> impl Strategy<Value = Vec<Actio
     prop::collection::vec(action, steps)
 }
 
-/// Opens the store anew, as another process does.
+/// Opens the store again, as another process does.
 type Open = dyn Fn(&Eyes) -> Arc<dyn Store>;
 
 fn options() -> MemoryOptions {
@@ -135,18 +135,18 @@ fn options() -> MemoryOptions {
 }
 
 struct Process {
-    /// What the memory records the changes of.
+    /// The store whose changes the memory records.
     store: Arc<dyn Store>,
     memory: Memory,
     eyes: Eyes,
     clock: Arc<SimulatedClock>,
 }
 
-/// How the clocks of processes differ.
+/// The clocks of the processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Clocks {
     Same,
-    /// By seconds and by years, ahead or behind.
+    /// They differ by seconds and by years, ahead or behind.
     Differ,
 }
 
@@ -155,13 +155,13 @@ struct Walk<'w> {
     truth: Arc<Mutex<Truth>>,
     processes: Vec<Arc<Mutex<Process>>>,
     clocks: Clocks,
-    /// How many processes there were.
+    /// The number of processes so far.
     begun: usize,
-    /// How many commands there were.
+    /// The number of commands so far.
     commands: usize,
-    /// What the files held at times between commands.
+    /// The contents of the files at times between commands.
     moments: Vec<(SystemTime, Tree)>,
-    /// What happened, for a person who reads of a failure.
+    /// The events so far, for the report of a failure.
     log: Vec<String>,
     is_ordered: bool,
 }
@@ -170,7 +170,7 @@ fn path(number: usize) -> String {
     format!("/memories/{}", PATHS[number])
 }
 
-/// One of a few texts, which come again, or one that is there once.
+/// One of a few texts, which occur repeatedly, or a unique one.
 fn text(number: usize, command: usize) -> String {
     if number < 3 {
         format!("{number}\n")
@@ -223,15 +223,15 @@ impl<'w> Walk<'w> {
         let number = self.commands;
         let before = self.truth();
         if let What::Trim = action.what {
-            // What is known before.
+            // The state before the step is checked.
             self.check();
         }
         if let What::Restart = action.what {
             *self.processes[action.process].lock().unwrap() = self.begin();
             return;
         }
-        // A directory goes or moves with what another process puts into it or edits in it at that moment. What became of that is
-        // recorded when no process is in the middle of a change: in one thread that would wait for ever.
+        // Commands on directories are not interrupted. The history records the outcome for files written meanwhile only when no
+        // process is in the middle of a change; in one thread that would wait for ever.
         let is_of_files = |what: What| match what {
             What::Delete(at) | What::Rename(at, _) => before.tree.contains_key(&path(at)),
             What::Clear => false,
@@ -251,7 +251,7 @@ impl<'w> Walk<'w> {
                     actor: format!("{number}"),
                     ..Doing::default()
                 };
-                // Whether it is refused does not matter here.
+                // A refusal does not matter here.
                 process.clock.run(|| drop(act(&process, what, number, &before, &[])));
             }) as Box<dyn FnOnce() + Send>
         });
@@ -260,16 +260,15 @@ impl<'w> Walk<'w> {
         *process.eyes.doing.lock().unwrap() = Doing {
             command: command(action.what),
             actor: number.to_string(),
-            // A redaction that is interrupted is not finished by another call where each record is a file or a row of its own:
-            // the records that it did not reach keep the content, and tell it as that of an `external` version.
-            // Whether a write that leaves what it found was made before the process ended cannot be told from the files.
+            // Redactions have no faults here: `history_redaction.rs` interrupts them at every change. Nor do writes that leave
+            // the content unchanged, because the files do not show whether such a write was made before the process ended.
             fault: action.fault.filter(|_| {
                 !matches!(action.what, What::Redact(_))
                     && !leaves_the_same(action.what, number, &before)
             }),
             interrupt,
         };
-        // By clocks that differ, times say nothing about which state was when.
+        // With different clocks, times do not show which state was current.
         let moments = if self.clocks == Clocks::Same { &self.moments[..] } else { &[] };
         let done = catch_unwind(AssertUnwindSafe(|| {
             process.clock.run(|| act(&process, action.what, number, &before, moments))
@@ -300,7 +299,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// Holds what a command did against what it should do.
+    /// Compares the result of a command with the expected result.
     fn after(
         &mut self,
         action: &Action,
@@ -321,7 +320,7 @@ impl<'w> Walk<'w> {
             }
             Some(Done::Conflict(why)) if !was_interrupted => {
                 assert_eq!(now.tree, before.tree, "{action:?} had a conflict");
-                // A directory that is where a file was stays, also if nothing is in it any more.
+                // A directory at the former path of a file stays, even if it is empty.
                 if let What::Undo(version) = action.what
                     && !why.contains("in_the_way: true")
                     && let Some(version) = chosen(before, version)
@@ -354,7 +353,7 @@ impl<'w> Walk<'w> {
     }
 
     fn check(&mut self) {
-        // By a process that was there, and by one that comes new.
+        // With an old process, and with a new one.
         let old = Arc::clone(&self.processes[self.commands % PROCESSES]);
         let new = self.begin();
         let truth = self.truth();
@@ -364,21 +363,21 @@ impl<'w> Walk<'w> {
     }
 }
 
-/// How a command ended.
+/// The outcome of a command.
 #[derive(Debug, Clone, PartialEq)]
 enum Done {
-    /// With what the files hold now, if that can be told.
+    /// With the resulting files, if they are known.
     Made(Option<Tree>),
     Refused,
-    /// What would be taken back is not free to be.
+    /// A later change prevents the undo.
     Conflict(String),
     /// The store failed.
     Failed,
-    /// There was nothing that it could be done with.
+    /// No file or version was suitable.
     Nothing,
 }
 
-/// What of the operations a command's are called.
+/// The operation's name in the versions of a command.
 fn command(what: What) -> &'static str {
     match what {
         What::Undo(_) | What::UndoOfActor(_) | What::Restore(..) | What::RestoreAll(_) => "restore",
@@ -389,7 +388,7 @@ fn command(what: What) -> &'static str {
     }
 }
 
-/// The version that a number chooses.
+/// The version that a number selects.
 fn chosen(truth: &Truth, number: usize) -> Option<usize> {
     let count = truth.versions.len();
     // The latest ones more often.
@@ -397,7 +396,7 @@ fn chosen(truth: &Truth, number: usize) -> Option<usize> {
     (count > 0).then(|| count - 1 - number % count)
 }
 
-/// The id of a version of the truth: by its actor, operation and paths, which no two have alike.
+/// The id of a version of the truth, found by its actor, operation and paths, which are unique together.
 fn id_of(memory: &Memory, truth: &Truth, number: usize) -> Result<Option<HistoryId>, HistoryError> {
     let expected = &truth.versions[number];
     let mut query = HistoryQuery::default();
@@ -407,7 +406,7 @@ fn id_of(memory: &Memory, truth: &Truth, number: usize) -> Result<Option<History
         (&other.actor, &other.path, other.operation)
             == (&expected.actor, &expected.path, expected.operation)
     };
-    // One that restores several times the same.
+    // One command may restore the same path several times.
     let later = truth.versions[number + 1..].iter().filter(same).count();
     let found = versions.iter().filter(|version| {
         version.path.as_str() == expected.path && version.operation.as_str() == expected.operation
@@ -415,7 +414,7 @@ fn id_of(memory: &Memory, truth: &Truth, number: usize) -> Result<Option<History
     Ok(found.clone().nth(later).map(|version| version.id))
 }
 
-/// Whether a command writes the text that is there.
+/// Whether a command writes the current text again.
 fn leaves_the_same(what: What, command: usize, before: &Truth) -> bool {
     let (What::Write(at, chosen) | What::WriteIfUnchanged(at, chosen)) = what else { return false };
     before.tree.get(&path(at)).is_some_and(|there| *there == text(chosen, command))
@@ -583,10 +582,10 @@ fn history_refused(error: &HistoryError) -> Done {
     }
 }
 
-/// How many steps there are between two checks.
+/// The number of steps between two checks.
 const ROUND: usize = 25;
 
-/// Takes all steps on the store that `open` opens. What is wrong is the error, with what happened before.
+/// Executes all steps on the store that `open` opens. The error describes the problem and the steps before it.
 fn follow(open: &Open, clocks: Clocks, actions: &[Action]) -> Result<(), String> {
     let mut walk = Walk::new(open, clocks);
     let all = catch_unwind(AssertUnwindSafe(|| {
@@ -604,13 +603,13 @@ fn follow(open: &Open, clocks: Clocks, actions: &[Action]) -> Result<(), String>
     })
 }
 
-/// Walks `steps` steps in all, in walks of a few rounds, on stores that `fresh` makes.
+/// Walks `steps` steps in total, in walks of a few rounds, on stores that `fresh` makes.
 fn walk(steps: usize, clocks: Clocks, fresh: impl Fn() -> Box<Open>) {
     let steps = effort::times(steps);
     let length = steps.min(5 * ROUND);
     let mut runner = TestRunner::new(effort::cases(1));
     for number in 0..steps.div_ceil(length) {
-        // In half of them one command comes after the other, so that there is one order of all changes.
+        // In half of the walks the commands run one after the other, so all changes have one order.
         let tree = walks(length, number % 2 == 1).new_tree(&mut runner);
         let actions = tree.unwrap().current();
         if let Err(said) = follow(&*fresh(), clocks, &actions) {
@@ -621,7 +620,7 @@ fn walk(steps: usize, clocks: Clocks, fresh: impl Fn() -> Box<Open>) {
     }
 }
 
-/// Leaves out actions as long as the rest fails, and the time lasts.
+/// Removes actions as long as the rest still fails, until the time is up.
 fn fewest(mut actions: Vec<Action>, fails: impl Fn(&[Action]) -> bool) -> Vec<Action> {
     const MOST: Duration = Duration::from_secs(60);
     let (begun, mut part) = (Instant::now(), actions.len() / 2);
@@ -637,15 +636,15 @@ fn fewest(mut actions: Vec<Action>, fails: impl Fn(&[Action]) -> bool) -> Vec<Ac
     actions
 }
 
-/// How many steps are taken on each store.
+/// The number of steps on each store.
 const STEPS: usize = 500;
 
-/// How many on those that take longer for each: fewer, unless more effort is asked for.
+/// The number of steps on slower stores: fewer, unless more effort is requested.
 fn few_steps() -> usize {
     if effort::times(1_u32) > 1 { STEPS } else { STEPS / 4 }
 }
 
-/// A store of each kind, whose files are in a directory of its own.
+/// A store of each kind, with its files in a separate directory.
 mod kinds {
     use super::*;
 
@@ -653,12 +652,12 @@ mod kinds {
         open_store(address, &options()).unwrap()
     }
 
-    /// Opens what an encrypted store is kept in.
+    /// Opens the underlying store of an encrypted store.
     fn open_raw(address: &str) -> Arc<dyn Store> {
         open_raw_store(address, &options()).unwrap()
     }
 
-    /// Opens a store in a new directory again and again.
+    /// Opens a store in a new directory repeatedly.
     fn in_directory(
         again: impl Fn(&str, &Eyes) -> Arc<dyn Store> + Copy + 'static,
     ) -> impl Fn() -> Box<Open> {
@@ -712,7 +711,7 @@ mod kinds {
         }
     }
 
-    /// A directory, with an encrypted store in a database mounted in it.
+    /// A directory in which an encrypted store in a database is mounted.
     pub(super) fn mounts() -> impl Fn() -> Box<Open> {
         in_directory(|place, eyes| {
             let below = encrypted(open_raw(&format!("sqlite:{place}/a.db")), false);
@@ -721,7 +720,7 @@ mod kinds {
         })
     }
 
-    /// Two stores of one's own.
+    /// Two in-process stores.
     pub(super) fn mounts_in_process() -> impl Fn() -> Box<Open> {
         || {
             let [root, below]: [Arc<dyn Store>; 2] =
@@ -742,7 +741,7 @@ mod kinds {
         }
     }
 
-    /// A store that has what every store must have, and nothing else.
+    /// A store with only the required methods.
     struct SixMethods(InProcess);
 
     impl Store for SixMethods {
@@ -805,13 +804,13 @@ fn every_change_is_told_once_on_postgresql() {
 #[test]
 fn every_change_is_told_once_on_object_storage() {
     for cloud in crate::common::clouds::all() {
-        // In `make test` two rounds on Azure's server.
+        // In `make test`, two rounds on Azure's server.
         let steps = if effort::times(1_u32) > 1 { STEPS } else { cloud.few(STEPS / 4, 2 * ROUND) };
         walk(steps, Clocks::Same, kinds::at_address(|| cloud.fresh()));
     }
 }
 
-/// Not for mounts: mounted stores have no common order, so their records are shown by time.
+/// Not for mounts: mounted stores have no common order, so their records are sorted by time.
 mod the_order_is_that_of_the_changes_whatever_the_clocks_say {
     use super::*;
 

@@ -1,34 +1,34 @@
-//! [`Truth`]: what the files hold, and which versions a history must tell, by whole copies.
+//! [`Truth`]: the expected files, and the versions that a history must report, as whole copies.
 //!
-//! It is told by the stores themselves which changes they made ([`Witness`](super::witness::Witness)), so it is right whatever
-//! interrupted a command, and it uses none of the history's code.
+//! The stores themselves report which changes they made ([`Witness`](super::witness::Witness)), so the truth is correct
+//! whatever interrupted a command. It uses none of the history's code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// What the options of a [`Trim`](super::What::Trim) keep of a file that is gone.
+/// The number of versions that the options of a [`Trim`](super::What::Trim) keep of a deleted file.
 pub(super) const KEPT_OF_GONE: usize = 2;
-/// What is always kept of a file that is there, as `docs/guides/history.md` says.
+/// The number of versions that are always kept of an existing file, as `docs/guides/history.md` specifies.
 pub(super) const ALWAYS_KEPT: usize = 10;
 
-/// Where another store is, in a tree of mounts.
+/// The path of the second store, in a tree of mounts.
 pub(super) const MOUNTED: &str = "/memories/other";
 
 pub(super) type Tree = BTreeMap<String, String>;
 
-/// A version that a history must tell.
+/// A version that a history must report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Expected {
     pub(super) operation: &'static str,
     pub(super) path: String,
     pub(super) old_path: Option<String>,
-    /// What the file holds since then; `None` if it is gone.
+    /// The content of the file after it; `None` if the file is gone.
     pub(super) content: Option<String>,
     /// Whether that content was removed from the history.
     pub(super) is_redacted: bool,
-    /// One for each command.
+    /// Unique for each command.
     pub(super) actor: String,
-    /// The file that it is a version of; `None` for the note that a version was redacted.
+    /// The file of the version; `None` for the note that a version was redacted.
     pub(super) file: Option<usize>,
 }
 
@@ -47,27 +47,27 @@ impl fmt::Display for Expected {
 pub(super) struct Truth {
     /// The files that a reader sees.
     pub(super) tree: Tree,
-    /// For each path the number of its file.
+    /// The number of the file at each path.
     files: BTreeMap<String, usize>,
-    /// What has a reserved name, on its way from one store into another.
+    /// Temporary files with reserved names, during a move from one store into another.
     on_the_way: Tree,
     next_file: usize,
-    /// In the order in which the changes were made.
+    /// In the order of the changes.
     pub(super) versions: Vec<Expected>,
     /// Whether another store is at [`MOUNTED`].
     pub(super) has_mounts: bool,
-    /// Whether something was trimmed, so that a part of the past is not known any more.
+    /// Whether something was trimmed, so a part of the past is no longer known.
     pub(super) is_trimmed: bool,
 }
 
-/// A change that a store made, with the paths of the whole tree.
+/// A change made by a store, with the paths of the whole tree.
 #[derive(Debug, Clone)]
 pub(super) enum Made {
-    /// Made or replaced.
+    /// Created or replaced.
     Content(String, String),
-    /// A file or directory.
+    /// A file or directory was deleted.
     Gone(String),
-    /// All of a store at a place of the tree, but not what is mounted in it.
+    /// A whole store at a path of the tree was cleared, except for the stores mounted in it.
     Cleared(String),
     Moved(String, String),
 }
@@ -76,7 +76,7 @@ fn is_reserved(path: &str) -> bool {
     path.contains("/.memdir-")
 }
 
-/// Whether a path is another one, or below it.
+/// Whether a path equals another one, or is below it.
 pub(super) fn is_within(path: &str, top: &str) -> bool {
     path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
@@ -87,7 +87,7 @@ fn take_within(tree: &mut Tree, top: &str) -> Vec<(String, String)> {
 }
 
 impl Truth {
-    /// Takes down what a store did. `operation` is what the versions of it are called, given what is usual.
+    /// Records a change of a store. `operation` returns the name in its versions, given the usual name.
     pub(super) fn saw(
         &mut self,
         made: Made,
@@ -190,14 +190,14 @@ impl Truth {
         self.files.values().any(|there| *there == file)
     }
 
-    /// A content is removed from the history, wherever that has it.
+    /// Removes a content from all versions of the history.
     pub(super) fn redacted(&mut self, content: &str) {
         for version in &mut self.versions {
             version.is_redacted |= version.content.as_deref() == Some(content);
         }
     }
 
-    /// That there is a version that says so.
+    /// Adds the version that reports the redaction.
     pub(super) fn noted_redaction(&mut self, number: usize, actor: &str) {
         let path = self.versions[number].path.clone();
         self.versions.push(Expected {
@@ -223,7 +223,7 @@ impl Truth {
         may_go
     }
 
-    /// What the files hold when the change of an actor was taken back; `None` if something in the past is not known any more.
+    /// The expected files after the change of an actor is undone; `None` if some of the past is no longer known.
     pub(super) fn after_undo(&self, actor: &str) -> Option<Tree> {
         let (mut tree, mut brought_back) = (self.tree.clone(), Tree::new());
         for file in 1..=self.next_file {
@@ -248,14 +248,14 @@ impl Truth {
         Some(tree)
     }
 
-    /// Whether nothing was changed after the change of an actor, so that it can be taken back.
+    /// Whether the change of an actor is the last one, so it can be undone.
     pub(super) fn is_last(&self, actor: &str) -> bool {
         let last = self.versions.iter().rev().take_while(|version| version.actor == actor);
         last.clone().count() > 0
             && last.count() == self.versions.iter().filter(|version| version.actor == actor).count()
     }
 
-    /// What the files hold when a version was brought back.
+    /// The expected files after a version is restored.
     pub(super) fn after_restore(&self, number: usize) -> Option<Tree> {
         let version = &self.versions[number];
         let chain = self.chain(version.file?);

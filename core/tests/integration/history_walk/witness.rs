@@ -1,5 +1,5 @@
-//! [`Witness`]: a store as one process sees it, which tells the [`Truth`] of every change that was really made, and in which the
-//! process can be killed, the store can fail, and another process can come in between.
+//! [`Witness`]: a store as one process sees it, which reports every real change to the [`Truth`]. In it the process can be
+//! killed, the store can fail, and another process can run in between.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
@@ -9,12 +9,12 @@ use memdir::{MemoryPath, Store, StoreError};
 
 use super::truth::{MOUNTED, Made, Truth};
 
-/// What goes wrong in the middle of a command.
+/// A fault in the middle of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The process is killed before the store changes anything.
     KilledBefore,
-    /// The process is killed when the store has made the change.
+    /// The process is killed after the store has made the change.
     KilledAfter,
     /// The store fails and has changed nothing.
     FailsBefore,
@@ -22,21 +22,22 @@ pub(super) enum Fault {
     FailsAfter,
 }
 
-/// The panic by which a process ends that is killed: nothing of it gets on, and what it had open is closed.
+/// The panic that ends a killed process: nothing of it continues, and its open files are closed.
 pub(super) struct Killed;
 
-/// The panic by which an edit ends in whose middle the store fails.
+/// The panic that ends an edit during which the store fails.
 struct Fails;
 
-/// What one process does just now.
+/// The current action of one process.
 #[derive(Default)]
 pub(super) struct Doing {
-    /// The command, and who it is made by.
+    /// The command and its actor.
     pub(super) command: &'static str,
     pub(super) actor: String,
-    /// What goes wrong, and at which change of the store, those of the history's own files included.
+    /// The fault, and the number of the change of the store at which it happens, including changes
+    /// of the history's own files.
     pub(super) fault: Option<(usize, Fault)>,
-    /// What another process does before the first change of a file.
+    /// The action of another process before the first change of a file.
     pub(super) interrupt: Option<Box<dyn FnOnce() + Send>>,
 }
 
@@ -49,7 +50,7 @@ pub(super) struct Eyes {
 
 pub(super) struct Witness {
     inner: Arc<dyn Store>,
-    /// Where it is in the tree.
+    /// The path of the store in the tree.
     at: String,
     eyes: Eyes,
 }
@@ -65,7 +66,7 @@ impl Witness {
         path.as_str().replacen("/memories", &self.at, 1)
     }
 
-    /// Counts a change of the store, and says what goes wrong with it.
+    /// Counts a change of the store, and returns its fault.
     fn fault(&self) -> Option<Fault> {
         let mut doing = self.eyes.doing.lock().unwrap();
         match &mut doing.fault {
@@ -130,7 +131,7 @@ fn failed() -> StoreError {
     StoreError::failed("a change", "the answer was lost")
 }
 
-/// Whether a path is that of the history's own files.
+/// Whether a path belongs to the history's own files.
 fn is_of_history(path: &MemoryPath) -> bool {
     path.names().next() == Some(".memdir-history")
 }
@@ -165,7 +166,7 @@ impl Layer for Witness {
                 self.make(|| self.inner.mutate(context, mutation), || self.saw(made))
             }
             (Mutation::Update { path, edit }, _) if !is_of_history(path) => {
-                // The last time that the store asks for the edit is the one that counts.
+                // Only the last call of the edit counts.
                 let (mut after, mut fault) = (None, None);
                 let mut watched = |old: &[u8]| {
                     let splice = edit(old);
@@ -174,7 +175,7 @@ impl Layer for Witness {
                         fault = self.fault();
                         match fault {
                             Some(Fault::KilledBefore) => resume_unwind(Box::new(Killed)),
-                            // What a store does that fails here: it asks no more, and changes nothing.
+                            // A store that fails here makes no further calls, and changes nothing.
                             Some(Fault::FailsBefore) => resume_unwind(Box::new(Fails)),
                             _ => {}
                         }
@@ -199,7 +200,7 @@ impl Layer for Witness {
                     _ => done,
                 }
             }
-            // The history's own files, and what is no change of a content.
+            // The history's own files, and mutations that do not change a content.
             (mutation, None) => self.make(|| self.inner.mutate(context, mutation), || {}),
         }
     }

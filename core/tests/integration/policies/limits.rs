@@ -20,7 +20,7 @@ fn limited(store: Arc<dyn Store>, bytes: Option<u64>, files: Option<u64>) -> Mem
     Memory::with_store(store, options)
 }
 
-/// The bytes and the number of all files.
+/// The total bytes and the number of all files.
 fn held(store: &dyn Store) -> (u64, u64) {
     let (mut bytes, mut files) = (0, 0);
     store
@@ -42,7 +42,7 @@ fn is_full(result: &Result<String, Error>) -> bool {
     }
 }
 
-/// How many of the commands are not refused for want of room, each thread making `each`.
+/// The number of commands that are not refused for lack of space, where each thread makes `each`.
 fn race(each: u64, command: impl Fn(u64, u64) -> Result<String, Error> + Sync) -> u64 {
     let done = store_helpers::race(|racer| {
         (0..each).filter(|number| !is_full(&command(racer as u64, *number))).count()
@@ -50,7 +50,7 @@ fn race(each: u64, command: impl Fn(u64, u64) -> Result<String, Error> + Sync) -
     done as u64
 }
 
-/// The most bytes and the most files that the store held at any moment while `work` was done.
+/// The largest total bytes and number of files in the store at any moment while `work` was done.
 fn most_held(store: &dyn Store, work: impl FnOnce()) -> (u64, u64) {
     let running = AtomicBool::new(true);
     thread::scope(|scope| {
@@ -68,7 +68,7 @@ fn most_held(store: &dyn Store, work: impl FnOnce()) -> (u64, u64) {
     })
 }
 
-/// What another thread has deleted is missing, and there may be no room.
+/// A file may be missing because another thread deleted it, and there may be no space.
 fn or_refused(done: Result<String, Error>) -> Result<String, Error> {
     match done {
         Err(Error::Refused(_)) => Ok(String::new()),
@@ -84,7 +84,7 @@ fn max_files_holds_under_races(store: Arc<dyn Store>) {
         memory.create(&format!("/memories/{directory}/{racer}-{number}"), "")
     });
     assert_eq!((made, held(&*store).1), (11, 12));
-    // Who made room has it.
+    // The writer that freed the space can use it.
     memory.delete("/memories/.there").unwrap();
     memory.create("/memories/b", "").unwrap();
     assert!(is_full(&memory.create("/memories/c", "")));
@@ -96,14 +96,14 @@ fn max_total_bytes_holds_under_races(store: Arc<dyn Store>) {
         put(&*store, &format!("/memories/{racer}"), "");
     }
     let memory = limited(Arc::clone(&store), Some(105), None);
-    // Half of them edit files of their own, half of them the same one.
+    // Half of them edit separate files, half of them edit the same one.
     let path =
         |racer: u64| format!("/memories/{}", if racer.is_multiple_of(2) { 0 } else { racer });
     let edited = race(3, |racer, _| memory.insert(&path(racer), 0, "123456789"));
     assert_eq!((edited, held(&*store).0), (10, 100));
     memory.insert("/memories/0", 0, "1234").unwrap();
     assert!(is_full(&memory.insert("/memories/0", 0, "")));
-    // What makes a file smaller is done, and what it gives back can be had.
+    // A change that makes a file smaller is allowed, and the freed space can be used.
     memory.str_replace("/memories/0", "1234\n", "").unwrap();
     memory.create("/memories/new", "12345").unwrap();
     assert_eq!(held(&*store).0, 105);
@@ -112,7 +112,7 @@ on_every_store!(max_total_bytes_holds_under_races);
 
 #[test]
 fn no_mix_of_commands_oversteps_a_limit() {
-    // Both answer from one state of the tree, so that what is seen in the middle counts.
+    // Both use one state of the tree, so intermediate states count as well.
     let place = tempfile::tempdir().unwrap();
     let database = format!("sqlite:{}/agent.db", place.path().display());
     let database = memdir::open_store(&database, &MemoryOptions::default()).unwrap();
@@ -133,7 +133,7 @@ fn no_mix_of_commands_oversteps_a_limit() {
             });
         });
         assert!(bytes <= 200 && files <= 12, "{bytes} bytes, {files} files");
-        // What is known at the end is what is there: all that is left can be had.
+        // The final accounting matches the store: all the remaining space can be used.
         let (bytes, files) = held(&*store);
         let rest = usize::try_from(200 - bytes).unwrap();
         memory.delete("/memories/0").unwrap_or_default();
@@ -143,8 +143,8 @@ fn no_mix_of_commands_oversteps_a_limit() {
     }
 }
 
-/// A creation that will be refused waits in the store; meanwhile the file that it will find there is
-/// edited, and another one is made.
+/// A creation that will be refused waits in the store. Meanwhile the existing file is edited, and
+/// another one is created.
 #[test]
 fn a_creation_in_the_way_of_an_edit_hides_nothing_of_what_the_file_holds() {
     let store = Arc::new(Seams::default());
@@ -200,7 +200,7 @@ fn on_shared_paths_no_mix_of_creations_and_edits_oversteps_a_limit() {
     assert!(nearest > 4000, "the limit was never near: {nearest}");
 }
 
-/// Memories that know nothing of each other, as in processes of their own: the store keeps the limit.
+/// Memories without shared state, as in separate processes: the store enforces the limit.
 #[test]
 fn a_database_keeps_the_limits_for_all_that_write_to_it() {
     let place = tempfile::tempdir().unwrap();
@@ -224,7 +224,7 @@ fn a_database_keeps_the_limits_for_all_that_write_to_it() {
         let (bytes, files) = held(&**memories[0].store());
         assert!(bytes <= 5000 && files <= 30, "{address}: {bytes} bytes in {files} files");
         assert!(bytes > 4000 || files == 30, "{address}: {bytes} bytes in {files} files");
-        // Also where a memory believes that there is room, it is refused in the usual words.
+        // A memory that believes that there is space gets the usual refusal.
         let unaware = open();
         unaware.view("/memories", None).unwrap();
         memories[1].delete("/memories/log").unwrap();
@@ -234,7 +234,7 @@ fn a_database_keeps_the_limits_for_all_that_write_to_it() {
         assert!(matches!(error, StoreError::OverLimit { .. }), "{error}");
         let error = unaware.insert("/memories/log", 0, "y").unwrap_err().to_string();
         assert!(error.contains("would hold") && error.contains("largest"), "{error}");
-        // What makes it no larger is allowed.
+        // A change that does not make it larger is allowed.
         unaware.str_replace("/memories/log", &"x".repeat(rest), "y").unwrap();
     }
 }
@@ -252,7 +252,7 @@ fn far_from_a_limit_the_tree_is_not_measured_for_each_command() {
         memory.rename(&format!("/memories/d/{number}"), &format!("/memories/e/{number}")).unwrap();
         memory.view("/memories", None).unwrap();
     }
-    // Once at first, and then not oftener than once a second.
+    // Once at first, and then at most once per second.
     let walks = store.walks.load(Ordering::Relaxed) as u64;
     assert!((1..=began.elapsed().as_secs() + 1).contains(&walks), "{walks}");
 }
@@ -306,7 +306,7 @@ fn a_store_that_calls_back_into_its_memory_waits_for_nothing() {
     store.before_writing(move || {
         let memory = called.get().unwrap();
         memory.create("/memories/log", "inner").unwrap();
-        // The room that the outer command is about to take is taken.
+        // The space that the outer command is about to use is reserved.
         assert!(is_full(&memory.create("/memories/more", "0123456")));
         assert!(memory.view("/memories", None).is_ok());
         Ok(())
@@ -317,7 +317,7 @@ fn a_store_that_calls_back_into_its_memory_waits_for_nothing() {
         called.get().unwrap().create("/memories/b", "walk").unwrap();
         Ok(())
     });
-    // What was written in the middle of the measuring counts once.
+    // A write during the measurement counts once.
     assert!(is_full(&memory.create("/memories/c", "12")));
     assert_eq!(held(&*store), (19, 3));
 }
@@ -349,7 +349,7 @@ fn a_mounted_store_that_is_out_of_reach_keeps_nobody_from_the_others() {
     let memory = limited(Arc::new(mounts), Some(11), None);
     broken.before_walking(|| Err(StoreError::failed("listing", "out of reach")));
     memory.create("/memories/a", "0123456789").unwrap();
-    // It is there again, and counts.
+    // It exists again, and counts.
     assert!(is_full(&memory.create("/memories/b", "0")));
     memory.delete("/memories/broken/x").unwrap();
     memory.create("/memories/b", "0").unwrap();

@@ -1,4 +1,4 @@
-//! A store with a seam: a test sees what is asked of it, and does something before it is done.
+//! A store with callbacks: a test sees each operation, and can do something before it runs.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex};
 use memdir::store::{Context, Entry, InProcess, Layer, Mutation};
 use memdir::{MemoryPath, Store, StoreError};
 
-/// What is done before a method does its work; an error takes its place.
+/// Runs before a method does its work. An error is returned instead of that work.
 type Before = dyn Fn() -> Result<(), StoreError> + Send + Sync;
 
 /// A store in this process.
 #[derive(Default)]
 pub(crate) struct Seams {
     store: InProcess,
-    /// How often all files were gone through.
+    /// How many times all files were listed.
     pub(crate) walks: AtomicUsize,
     before_writing: Mutex<Option<Arc<Before>>>,
     before_walking: Mutex<Option<Arc<Before>>>,
@@ -37,7 +37,7 @@ impl Seams {
         *self.before_walking.lock().unwrap() = Some(Arc::new(before));
     }
 
-    /// When an edit is made, and nobody knows of it yet.
+    /// Runs after an edit is made, before its caller knows of it.
     pub(crate) fn after_editing(
         &self,
         after: impl Fn() -> Result<(), StoreError> + Send + Sync + 'static,
@@ -45,7 +45,7 @@ impl Seams {
         *self.after_editing.lock().unwrap() = Some(Arc::new(after));
     }
 
-    /// Each is done once, so that what it does may come here again.
+    /// Each runs once, because its own calls may get here again.
     fn pass(seam: &Mutex<Option<Arc<Before>>>) -> Result<(), StoreError> {
         let before = seam.lock().unwrap().take();
         before.map_or(Ok(()), |before| before())

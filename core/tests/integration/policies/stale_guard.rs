@@ -18,15 +18,15 @@ fn guarded(store: &Arc<dyn Store>, guard: StaleGuard) -> Memory {
     Memory::with_store(Arc::clone(store), options)
 }
 
-/// Everybody notes the number of lines that they saw, behind the last of them. Each line then has its
-/// own number, if nobody wrote by a view that was old.
+/// Each thread appends the number of lines that it saw after the last of them. Each line then has a
+/// different number, if no thread wrote with a stale view.
 fn stale_guard_inserts_only_into_what_was_last_viewed_under_races(store: Arc<dyn Store>) {
     const EACH: usize = 10;
     put(&*store, PATH, "0\n");
     let accepted = race(|racer| {
         let memory = guarded(&store, StaleGuard::On);
         let accepted = (0..EACH).filter(|_| {
-            // Half of them see only the end of the file.
+            // Half of the threads see only the end of the file.
             let view = memory.view(PATH, (racer % 2 == 0).then_some((1, 1))).unwrap();
             let lines = match view.lines().count() {
                 2 => last_line(&memory.view(PATH, None).unwrap()),
@@ -50,7 +50,7 @@ fn stale_guard_inserts_only_into_what_was_last_viewed_under_races(store: Arc<dyn
 }
 on_every_store!(stale_guard_inserts_only_into_what_was_last_viewed_under_races);
 
-/// The number of the last line that a view shows.
+/// The number of the last line in a view.
 fn last_line(view: &str) -> u64 {
     let number = view.lines().last().unwrap().split('\t').next().unwrap();
     number.trim().parse().unwrap()
@@ -72,7 +72,7 @@ fn what_a_session_was_shown_is_its_own() {
     not_viewed(&one.session());
     not_viewed(&memory.acting_as("one"));
     one.clone().str_replace(PATH, "a", "b").unwrap();
-    // What one moves or forgets is nothing to the other.
+    // Moving or forgetting in one memory does not affect the other.
     other.view(PATH, None).unwrap();
     one.forget_views();
     other.insert(PATH, 0, "c").unwrap();
@@ -102,9 +102,9 @@ fn clones_know_the_same_and_another_memory_knows_nothing() {
     other.insert(PATH, 0, "x").unwrap();
     memory.clone().view(PATH, None).unwrap();
     memory.insert(PATH, 0, "y").unwrap();
-    // What the other one wrote last is not what is there now.
+    // The last write of the other memory is not the current content.
     assert_eq!(refusal(other.insert(PATH, 0, "z")), CHANGED);
-    // What was cleared away was never seen.
+    // Cleared files were never seen.
     memory.clear().unwrap();
     put(&*store, PATH, "three\n");
     memory.insert(PATH, 0, "x").unwrap();
@@ -118,7 +118,7 @@ fn stale_guard_notices_a_change_anywhere_in_a_large_file(store: Arc<dyn Store>) 
     memory.insert(PATH, 20_000, "more").unwrap();
     memory.str_replace(PATH, "line 19999\n", "the last\n").unwrap();
     memory.insert(PATH, 5, "more").unwrap();
-    // A change of one byte near the end, in the same length.
+    // A change of one byte near the end, with the same length.
     let mut content = store.read(&at(PATH)).unwrap();
     let end = content.len() - 3;
     content[end] ^= 1;

@@ -41,7 +41,7 @@ fn write_patterns_refuse_a_command_as_a_whole(store: Arc<dyn Store>) {
     assert_eq!(tree(&*store, "/memories"), before);
     memory.rename("/memories/d/b/x", "/memories/mounted/x").unwrap();
     memory.delete("/memories/d/a").unwrap();
-    // For the developer there is no such limit.
+    // The developer has no such limit.
     memory.clear().unwrap();
     assert!(memory.view("/memories/d", None).is_err());
 }
@@ -59,7 +59,7 @@ fn what_cannot_be_looked_into_is_not_moved_past_a_pattern() {
                     /memories/d/closed";
     assert_eq!(refusal(guarded.delete("/memories/d")), sentence);
     assert_eq!(refusal(guarded.rename("/memories/d", "/memories/e")), sentence);
-    // Where nothing below can be forbidden, nobody looks.
+    // Where no pattern can forbid anything below, the store is not listed.
     memory(store, &[], Some(&["/memories/d"])).delete("/memories/d").unwrap();
 }
 
@@ -85,7 +85,7 @@ fn patterns_name_paths_of_the_whole_tree_and_of_no_store_in_it() {
         "Error: /memories/notes.md is read-only: only /memories/team, /memories/handbook and what \
          is below can be changed."
     );
-    // A store that is read-only stays that, whatever the patterns say.
+    // A read-only store stays read-only, whatever the patterns say.
     let rules = "/memories/handbook/rules.md";
     assert_eq!(refusal(memory.insert(rules, 0, "x")), read_only(rules));
     assert_eq!(

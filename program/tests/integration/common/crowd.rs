@@ -1,14 +1,14 @@
-//! Clients of a server that keep it waiting, and one that comes when they are all there.
+//! Many clients that keep a server waiting, and one that arrives after them.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::Command;
 use std::time::Duration;
 
-/// How many there are: twice as many as a server has connections.
+/// The number of clients: twice as many as a server has connections.
 pub(crate) const CROWD: usize = 1_100;
 
-/// A command whose process has at most so many descriptors.
+/// A command whose process may have at most this many descriptors.
 pub(crate) fn with_descriptors(descriptors: usize) -> Command {
     let mut command = Command::new("sh");
     let limited = format!("ulimit -n {descriptors}; exec \"$0\" \"$@\"");
@@ -36,7 +36,7 @@ fn allow_descriptors() {
     setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).unwrap();
 }
 
-/// What is answered to a request, until the connection is closed: the status, the head and the body.
+/// The answer to a request, read until the connection is closed: the status, the head and the body.
 pub(crate) fn answer(port: u16, head: &[&str], body: &[u8]) -> (u16, String, Vec<u8>) {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();

@@ -1,4 +1,4 @@
-//! What the tests of `memdir import` share.
+//! Helpers for the tests of `memdir import`.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::program::{lines, well};
 
-/// A directory `notes` of text files, in a place of its own.
+/// A directory `notes` of text files, in a separate place.
 pub(crate) fn notes() -> tempfile::TempDir {
     let place = tempfile::tempdir().unwrap();
     for (name, text) in [
@@ -24,7 +24,7 @@ pub(crate) fn notes() -> tempfile::TempDir {
     place
 }
 
-/// The files of a store, by their paths.
+/// The paths of the files of a store.
 pub(crate) fn files(place: &Path, store: &str) -> Vec<String> {
     let tree = lines(&well(place, &["tree", store, "--all", "--json"]));
     let files = tree.iter().filter(|entry| entry["type"] == "file");

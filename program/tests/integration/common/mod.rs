@@ -1,4 +1,4 @@
-//! What tests share: how the program is run and on what, its clients, and what the tests of the core have, too.
+//! Shared parts of the tests: running the program, its stores and clients, and modules from the tests of the core.
 #![allow(clippy::print_stderr, reason = "what is left out is said")]
 
 #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! What the tests of the program `memdir` share: how it is run, and what it is run on.
+//! Helpers for the tests of the program `memdir`: running it, and its stores.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::fs::{self, File};
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 pub(crate) fn memdir(place: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_memdir"));
-    // It would say that no policies are in force.
+    // It would print that no policies are in force.
     command.current_dir(place).stdin(Stdio::null()).env("MEMDIR_QUIET", "1");
     command
 }
@@ -24,7 +24,7 @@ pub(crate) fn said(output: &Output) -> (i32, String, String) {
     (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
 }
 
-/// That it did all it was asked to; its output.
+/// Checks that it succeeds, and prints nothing on standard error. Returns its output.
 pub(crate) fn well(place: &Path, arguments: &[&str]) -> String {
     let (code, stdout, stderr) = run(place, arguments);
     assert_eq!((code, stderr.as_str()), (0, ""), "{arguments:?}");
@@ -44,7 +44,7 @@ pub(crate) fn write(path: &Path, content: &str, age: u64) {
 
 pub(crate) const HOUR: u64 = 3600;
 
-/// A local directory `a` with some of everything, and the same as the database `a.db`.
+/// A local directory `a` with something of every kind, and the same as the database `a.db`.
 pub(crate) fn place() -> tempfile::TempDir {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().join("a/memories");

@@ -1,4 +1,4 @@
-//! What the tests of the command line about the history share: stores with one, and how the program is run on them.
+//! Helpers for the tests of the command line with a history: stores with one, and running the program on them.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::process::Command;
@@ -12,14 +12,14 @@ use crate::common::program;
 
 const KEY: &str = "hex:5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a";
 
-/// A store of a kind, in a directory of its own.
+/// A store of some kind, in its own directory.
 pub(crate) struct Scene {
     pub(crate) place: TempDir,
     pub(crate) store: &'static str,
     is_encrypted: bool,
 }
 
-/// A local directory, one of bare files, a database, and both encrypted.
+/// A local directory, a bare directory and a database, and an encrypted directory and database.
 pub(crate) fn scenes() -> Vec<Scene> {
     let scene = |(store, is_encrypted)| {
         let place = tempfile::tempdir().unwrap();
@@ -31,7 +31,7 @@ pub(crate) fn scenes() -> Vec<Scene> {
 }
 
 impl Scene {
-    /// The memory at an address in the same place.
+    /// The memory at an address in the same directory.
     pub(crate) fn memory_at(&self, address: &str, history: bool) -> Memory {
         let mut options = MemoryOptions::default();
         options.history = history;
@@ -50,7 +50,7 @@ impl Scene {
         Memory::open(&address, options).unwrap()
     }
 
-    /// The memory with history.
+    /// The memory with a history.
     pub(crate) fn memory(&self) -> Memory {
         self.memory_at(self.store, true)
     }
@@ -74,14 +74,14 @@ impl Scene {
         program::said(&self.command(arguments).output().unwrap())
     }
 
-    /// That it did all it was asked to; its output.
+    /// Checks that it succeeds, and prints nothing on standard error. Returns its output.
     pub(crate) fn well(&self, arguments: &[&str]) -> String {
         let (code, stdout, stderr) = self.run(arguments);
         assert_eq!((code, stderr.as_str()), (0, ""), "{} {arguments:?}", self.store);
         stdout
     }
 
-    /// As [`well`](Self::well), for an output that is no text.
+    /// As [`well`](Self::well), for binary output.
     pub(crate) fn well_bytes(&self, arguments: &[&str]) -> Vec<u8> {
         let output = self.command(arguments).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

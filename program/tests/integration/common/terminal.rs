@@ -1,4 +1,4 @@
-//! A terminal for tests, and the program on it.
+//! A terminal for tests, and running the program on it.
 
 use std::fs::File;
 use std::io::Read;
@@ -7,7 +7,8 @@ use std::thread::JoinHandle;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-/// Starts a command with a terminal as standard output and error; what will have come there when nobody has it any more.
+/// Starts a command with a terminal as standard output and error. The thread returns the output after every process has
+/// closed the terminal.
 pub(crate) fn start(mut command: Command) -> (Child, JoinHandle<Vec<u8>>) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&ours).unwrap();
@@ -19,14 +20,14 @@ pub(crate) fn start(mut command: Command) -> (Child, JoinHandle<Vec<u8>>) {
     drop(command);
     let reader = std::thread::spawn(move || {
         let mut read = Vec::new();
-        // It ends with an error, when nobody has the other end any more.
+        // The read ends with an error after every process has closed the other end.
         let _ = File::from(ours).read_to_end(&mut read);
         read
     });
     (child, reader)
 }
 
-/// Runs a command so; what came to the terminal.
+/// Runs a command on a terminal. Returns the output.
 pub(crate) fn run(command: Command) -> String {
     let (mut child, reader) = start(command);
     child.wait().unwrap();

@@ -1,4 +1,4 @@
-//! Who is let in, and what a page may do in a browser.
+//! Access to the page, and its permissions in a browser.
 
 use super::*;
 
@@ -99,7 +99,7 @@ fn a_change_is_made_by_a_form_of_this_page_and_by_nothing_else() {
         assert_eq!(with(&token, &[&host, &cookie, &origin, elsewhere]), 403, "{address}");
         let rebound = format!("Host: example.com:{}", page.port);
         assert_eq!(with(&token, &[&rebound, &cookie, &origin]), 421, "{address}");
-        // By GET it is only asked.
+        // A GET request changes nothing.
         let got = page.get(&format!("{address}?{body}&{token}"));
         assert!([200, 400, 404, 409].contains(&got.status), "{address}: {}", got.status);
         for method in ["PUT", "DELETE", "PATCH", "OPTIONS"] {
@@ -167,7 +167,7 @@ fn a_database_on_a_server_is_only_shown() {
     let shown = page.get("/2/file").text();
     assert!(shown.contains("a.md") && shown.contains("read-only"), "{shown}");
     assert!(!password.is_empty() && !shown.contains(password), "{shown}");
-    // The token of the memory that may be changed is that of the page, and does not help.
+    // A form with the page's token, which is valid for the writable memory, is refused.
     for asked in ["delete", "edit", "rename", "undo", "restore", "redact", "new"] {
         let fields = [("path", "/memories/a.md"), ("to", "/memories/b.md"), ("reason", "x")];
         assert_eq!(page.post(&format!("/2/{asked}"), &fields).status, 403, "{asked}");

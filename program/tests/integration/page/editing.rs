@@ -1,4 +1,4 @@
-//! What a person changes: forms, conflicts, drafts.
+//! Changes by a person: forms, conflicts, drafts.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn a_person_changes_files_and_each_change_can_be_taken_back() {
     memory.delete("/memories/old.md").unwrap();
     let page = Page::open(&[place.path().to_str().unwrap()], &[]);
 
-    // A text area drops its first line ending, and sends all as CRLF.
+    // A text area drops its first line ending, and sends all others as CRLF.
     let text = "\r\nfirst\r\n<b>\u{202e}\r\n";
     let made = page.post("/1/new", &[("to", "/memories/team/a.md"), ("text", text)]);
     assert_eq!(made.status, 303, "{}", made.text());
@@ -38,7 +38,10 @@ fn a_person_changes_files_and_each_change_can_be_taken_back() {
     let first = versions.iter().rfind(|version| version.path.as_str().ends_with("a.md")).unwrap();
     let redacted = page.post("/1/redact", &[("id", &first.id.to_string()), ("reason", "<i>x</i>")]);
     assert_eq!(redacted.status, 303, "{}", redacted.text());
-    assert_eq!(memory.read_version(first.id).unwrap_err().kind(), "redacted");
+    assert_eq!(
+        memory.read_version(first.id).unwrap_err().kind(),
+        Some(memdir::history::HistoryErrorKind::Redacted)
+    );
     let newest = memory.history(&memdir::history::HistoryQuery::default()).unwrap().remove(0);
     assert_eq!(newest.operation.as_str(), "redacted");
     let timeline = page.get("/1/history").text();
@@ -102,11 +105,11 @@ fn what_changed_meanwhile_is_not_overwritten_and_both_are_shown() {
         merged.contains("one\n&lt;&lt;&lt;&lt;&lt;&lt;&lt; yours\nmine\n=======\ntheirs\n"),
         "{merged}"
     );
-    // A text that does not have the fingerprint is none that was opened.
+    // A text that does not match the fingerprint was not the opened one.
     let other = fields(&[("was", "other"), was[1]]);
     assert!(other.contains("Save this over it") && !other.contains("Save the merged text"));
 
-    // Its form stands on what is there now, and the line endings stay what they were.
+    // Its form is based on the current content, and keeps the line endings.
     let second = base(&shown);
     let again = [("path", "/memories/a.md"), ("base", &second), ("text", "one\r\nboth\r\n")];
     assert_eq!(page.post("/1/edit", &again).status, 303);
@@ -155,7 +158,7 @@ fn a_file_that_never_was_is_not_found_and_only_text_is_edited() {
     let page = Page::open(&[place.path().to_str().unwrap()], &[]);
     assert_eq!(page.get("/1/file?path=/memories/never.md").status, 404);
     assert_eq!(page.get("/1/file?path=/memories/gone.md").status, 200);
-    // Its draft may be in the browser still.
+    // The browser may still have its draft.
     let gone = page.get("/1/edit?path=/memories/gone.md");
     assert_eq!(gone.status, 404);
     assert!(gone.text().contains("data-draft=\"/memories/gone.md\""));
@@ -189,8 +192,8 @@ fn a_form_that_is_too_large_is_refused_with_a_sentence() {
     assert!(answer.text().contains("too large"));
 }
 
-/// No request breaks the server, and none but a form of the page changes anything.
-/// A file is where the directory of another one was: a person is told, and nothing breaks.
+/// A file is at the path of another one's former directory: the person gets a message, and nothing
+/// breaks.
 #[test]
 fn what_is_in_the_way_of_a_restored_file_is_said() {
     let place = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What a page is told while it is open.
+//! Events while a page is open.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn a_stream_tells_the_changes_of_several_memories_each_with_its_number() {
     let memories: Vec<Memory> = stores.iter().map(|store| memory(Path::new(store))).collect();
     let stores: Vec<&str> = stores.iter().map(String::as_str).collect();
     let page = Page::open(&stores, &[]);
-    // Each once, in any order; a number that is none's is left out.
+    // Each once, in any order; an unknown number is ignored.
     let mut told = events(&page, "3,1,3,1,9,x,");
     let mut first = [told.next().unwrap(), told.next().unwrap()];
     first.sort();
@@ -36,11 +36,12 @@ fn what_another_process_changes_is_told_to_a_page_that_listens() {
     let mut told = listening(&page);
     let mut next = || told.next().unwrap();
     assert_eq!(next(), r#"{"changes":[]}"#);
-    // From then on everything is seen.
+    // From then on it sees every change.
     memory.create("/memories/a.md", "one").unwrap();
     let told = next();
     assert!(told.contains(r#""kind":"written""#) && told.contains("/memories/a.md"), "{told}");
-    // A second page is told at once that all is seen, and both are told of the next change.
+    // A second page is notified at once that it sees every change, and both are notified of the
+    // next change.
     let mut second = listening(&page);
     assert_eq!(second.next().unwrap(), r#"{"changes":[]}"#);
     memory.delete("/memories/a.md").unwrap();

@@ -1,4 +1,4 @@
-//! What is shown: several memories, the tree, searches.
+//! Views: several memories, the tree, searches.
 
 use super::*;
 
@@ -41,7 +41,7 @@ fn what_is_searched_for_is_marked_where_it_is_found_and_where_it_leads() {
     };
     let found = page.get("/1/search?q=tea&past=1").text();
     assert_eq!(marks(&found), ["tea", "Tea", "tea", "TEA"], "{found}");
-    // Case matters if it is asked for, and what is marked is never markup.
+    // Case matters on request, and marked text is never markup.
     assert_eq!(marks(&page.get("/1/search?q=Tea&case=1").text()), ["Tea"]);
     let markup = page.get("/1/search?q=%3Cb%3E").text();
     assert_eq!(marks(&markup), ["&lt;b&gt;"], "{markup}");
@@ -64,22 +64,22 @@ fn what_is_searched_for_is_marked_where_it_is_found_and_where_it_leads() {
         assert!(!marks(there).is_empty(), "{address}: {there}");
         assert!(!opened.contains("<details class=\"content\" id=\"content\">"), "{opened}");
     }
-    // An address that searches for what cannot be marks nothing.
+    // An address with an invalid search marks nothing.
     let opened = page.get("/1/file?path=/memories/tea.md&view=source&q=(&regex=1");
     assert_eq!((opened.status, marks(&opened.text()).len()), (200, 0));
-    // A search for it shows what was typed and what is wrong with it.
+    // A search for it shows the input and its error.
     let wrong = page.get("/1/search?q=(&regex=1");
     assert_eq!(wrong.status, 200);
     assert!(wrong.text().contains(r#"name="q" value="(""#), "{}", wrong.text());
     assert!(wrong.text().contains("q-problem"), "{}", wrong.text());
-    // A line of nothing but matches is marked up to a limit, and shown whole.
+    // A line that consists of matches is marked up to a limit, and shown completely.
     memory.create("/memories/long.txt", &"a".repeat(20_000)).unwrap();
     let opened = page.get("/1/file?path=/memories/long.txt&view=source&q=a").text();
     assert_eq!(marks(&opened).len(), 5_000);
     assert!(opened.contains(&"a".repeat(15_000)));
 }
 
-/// What is not on this machine is only shown, its address without its password, unless it is asked for otherwise.
+/// The tree is open down to the shown directory.
 #[cfg(feature = "postgres")]
 #[test]
 fn the_tree_is_open_down_to_what_is_shown() {
@@ -89,6 +89,6 @@ fn the_tree_is_open_down_to_what_is_shown() {
     let shown = page.get("/1/file?path=/memories/dir/sub").text();
     let open: Vec<_> = shown.split("aria-expanded=\"").skip(1).collect();
     let are = open.iter().map(|part| part.starts_with("true")).collect::<Vec<_>>();
-    // `dir`, which is above it, itself, and what is below.
+    // `dir`, which is above it, itself, and the entries below.
     assert_eq!(are, [true, true, false], "{shown}");
 }

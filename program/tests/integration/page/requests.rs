@@ -1,4 +1,4 @@
-//! No request breaks the page, whatever it holds.
+//! No request breaks the page, whatever it contains.
 
 use super::*;
 
@@ -137,7 +137,7 @@ fn no_request_breaks_it() {
     let after = memory.history(&memdir::history::HistoryQuery::default()).unwrap();
     assert_eq!(before, after);
 
-    // With it, changes are made: the memory stays whole, and nothing breaks.
+    // With the token, changes are made: the memory stays intact, and the server keeps working.
     let fields = (
         proptest::sample::select(vec![
             "edit", "new", "rename", "delete", "restore", "undo", "redact",

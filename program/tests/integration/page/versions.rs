@@ -20,7 +20,7 @@ fn changes_since_a_time_are_asked_for_as_on_the_command_line_and_nothing_typed_i
         "since=1970-01-01",
         "since=1w&zone=nonsense",
     ] {
-        // What was changed just before midnight is of yesterday.
+        // A change just before midnight belongs to yesterday.
         let shown = page.get(&format!("/1/history?{asked}")).text();
         assert!(!shown.contains("since-problem"), "{asked}: {shown}");
         assert!(listed(&shown).len() == 2 || asked.contains("today"), "{asked}: {shown}");
@@ -35,7 +35,7 @@ fn changes_since_a_time_are_asked_for_as_on_the_command_line_and_nothing_typed_i
             assert!(shown.contains(&format!("ince 2001-02-03 04:05:00 {named}.")), "{shown}");
         }
     }
-    // A time without a zone is in that of the form: what is the time of the last change in UTC is long before it, or after it, elsewhere.
+    // A time without a zone is in the zone of the form: the UTC time of the last change is long before it, or after it, in other zones.
     let newest = memory.history(&memdir::history::HistoryQuery::default()).unwrap().remove(0);
     let time = serde_json::to_value(newest).unwrap()["time"].as_str().unwrap().replace('Z', "");
     for (zone, count) in [("", 1), ("+00:00", 1), ("+02:00", 2), ("-02:00", 0)] {
@@ -57,11 +57,11 @@ fn changes_since_a_time_are_asked_for_as_on_the_command_line_and_nothing_typed_i
             assert!(shown.contains(&format!("name=\"since\" value=\"{escaped}\"")), "{shown}");
             assert!(shown.contains("value=\"+01:00\""), "{shown}");
             assert!(shown.contains("<option value=\"nobody\" selected>nobody<"), "{shown}");
-            // Nothing is listed or done that was not asked for.
+            // Nothing is listed or done without a request.
             assert!(listed(&shown).is_empty() && !shown.contains("method=\"post\""), "{shown}");
         }
     }
-    // Every actor can be chosen, and one that hides something is seen to.
+    // Every actor can be selected, and hostile ones are escaped.
     let form = page.get("/1/undo").text();
     assert!(!form.contains("since-problem") && !form.contains("method=\"post\""), "{form}");
     let hostile = "<option value=\"&lt;b&gt;\u{202e}\">&lt;b&gt;⟨U+202E⟩<";
@@ -93,7 +93,7 @@ fn all_that_an_actor_did_is_taken_back_since_the_very_time_that_was_shown() {
     let location = undone.header("location").unwrap();
     assert!(page.get(location).text().contains("Taken back."), "{location}");
 
-    // What a later change stands on is said below the form, in which everything is still there.
+    // Conflicts with later changes are listed below the form, which keeps its input.
     other.create("/memories/c.md", "one\n").unwrap();
     memory.write("/memories/c.md", "two\n", None).unwrap();
     let asked = "/1/undo?actor=session%208&since=30m&zone=";
@@ -136,7 +136,7 @@ fn links_of_lists_are_named_by_what_they_are_about() {
     ] {
         assert!(shown.contains(&format!("aria-label=\"{name}\"")), "{name} in {shown}");
     }
-    // Every link of a version has such a name, and is described by when that was, which is there once.
+    // Every link of a version has such a name, and is described by its time, which occurs once.
     for word in ["Undo", "Version", "Restore", "Redact", "What changed"] {
         for link in shown.split(&format!(">{word}<")).collect::<Vec<_>>().split_last().unwrap().1 {
             let tag = &link[link.rfind('<').unwrap()..];
@@ -171,7 +171,7 @@ fn each_line_of_a_file_leads_to_the_version_that_brought_it() {
     let shown = page.get("/1/file?path=/memories/a.md&view=blame").text();
     let origins: Vec<&str> = shown.split("<span class=\"origin\">").skip(1).collect();
     assert_eq!(origins.len(), 4, "{shown}");
-    // Once for lines in a row.
+    // Once for consecutive lines.
     for (origin, version) in
         [(0, Some(&versions[1])), (1, None), (2, Some(&versions[0])), (3, None)]
     {
@@ -186,7 +186,7 @@ fn each_line_of_a_file_leads_to_the_version_that_brought_it() {
         }
     }
     assert!(shown.contains("&lt;b&gt;four"), "{shown}");
-    // What another program did since.
+    // A later change by another program.
     std::fs::write(place.path().join("memories/a.md"), "theirs\n- two\n").unwrap();
     let shown = page.get("/1/file?path=/memories/a.md&view=blame").text();
     let origins: Vec<&str> = shown.split("<span class=\"origin\">").skip(1).collect();
@@ -285,7 +285,7 @@ fn two_versions_of_a_file_are_compared_at_an_address_of_their_own() {
             );
         }
     }
-    // What is chosen is still chosen on a page of older versions.
+    // The selection is kept on a page of older versions.
     let further =
         format!("/1/history?path=/memories/a.md&before={old}&id={}&other={}", ids[7], ids[3]);
     let further = page.get(&further).text();
@@ -322,7 +322,7 @@ fn two_versions_of_a_file_are_compared_at_an_address_of_their_own() {
             assert!(shown.contains("Timeline") && shown.contains("Nothing to compare"), "{shown}");
         }
     }
-    // A redacted version cannot be chosen, and an address that names it does not show what it held.
+    // A redacted version cannot be selected, and an address that names it does not show its content.
     memory.redact(versions[versions.len() - 2].id, "held a password").unwrap();
     let redacted = versions[versions.len() - 2].id.to_string();
     let shown = page.get(&format!("/1/compare?id={redacted}&other={new}"));
@@ -344,18 +344,18 @@ fn a_secret_is_redacted_in_all_versions_that_have_it() {
     memory.create("/memories/b.md", &format!("<b>{secret}\n")).unwrap();
     memory.delete("/memories/b.md").unwrap();
     let page = Page::open(&[place.path().to_str().unwrap()], &[]);
-    // From what the rules find. The secret itself is in no address.
+    // From the findings of the rules. No address contains the secret itself.
     let sensitive = page.get("/1/sensitive").text();
     let address = between(&sensitive, "<a class=\"quiet\" href=\"", "\"").replace("&amp;", "&");
     assert!(address.starts_with("/1/redact?path=/memories/a.md&from=5&rule="), "{address}");
     assert!(!sensitive.contains(&secret), "{sensitive}");
     let asked = page.get(&address).text();
-    // Three earlier contents of one file, and that of another.
+    // Three earlier contents of one file, and that of another one.
     assert!(asked.contains("Redact it in all 4 versions?"), "{asked}");
     assert!(asked.contains("These files have it now"), "{asked}");
     assert!(asked.contains("&lt;b&gt;") && !asked.contains("<b>ghp"), "{asked}");
 
-    // From a search, when no file has it any more.
+    // From a search, when no file contains it now.
     memory.str_replace("/memories/a.md", &format!("token {secret}"), "token").unwrap();
     let past = page.get(&format!("/1/search?q={secret}&past=1")).text();
     assert!(past.contains("Redact in all past versions"), "{past}");
@@ -371,7 +371,7 @@ fn a_secret_is_redacted_in_all_versions_that_have_it() {
     assert!(refused.text().contains("Say why"), "{}", refused.text());
     assert_eq!(post("x", "x").status, 400);
     assert_eq!(page.post("/1/redact", &[("ids", ids), ("reason", "x")]).status, 400);
-    // Others have it since the question.
+    // Other versions have it since the question.
     let refused = post(&ids[37..], "x");
     assert!(refused.text().contains("look again"), "{}", refused.text());
     let done = post(ids, "a token");
@@ -385,7 +385,7 @@ fn a_secret_is_redacted_in_all_versions_that_have_it() {
     }
     let asked = page.get(&format!("/1/redact?path=/memories&q={secret}")).text();
     assert!(asked.contains("Nothing to redact"), "{asked}");
-    // What was changed meanwhile is said.
+    // The page reports the change in between.
     assert_eq!(page.get(&address).status, 404);
 }
 
@@ -415,7 +415,7 @@ fn a_redaction_by_rule_also_takes_the_text_from_names() {
     let done = page.post("/1/redact", &fields);
     assert_eq!(done.status, 303, "{}", done.text());
 
-    // The name that nothing has is gone; what is there now stays, in the file and in its name.
+    // The name without a file is gone; current texts stay, in the file and in its name.
     let versions = memory.history(&memdir::history::HistoryQuery::default()).unwrap();
     let named = versions.iter().filter(|version| version.path.as_str().contains(&secret));
     assert!(named.clone().all(|version| version.path.as_str() == living), "{versions:?}");
@@ -427,7 +427,7 @@ fn a_redaction_by_rule_also_takes_the_text_from_names() {
         String::from_utf8_lossy(&content).contains(&secret)
     });
     assert_eq!(with_secret.map(|version| version.is_current).collect::<Vec<_>>(), [true]);
-    // Then only names are left to redact: those that a file has until it is gone.
+    // Then only names are left to redact: those that a file has until it is deleted.
     memory.delete(&living).unwrap();
     let asked = page.get(&address).text();
     assert!(asked.contains("Redact it in names?"), "{asked}");

@@ -1,4 +1,4 @@
-//! The conformance cases on the store in the process, as a program without threads and files, for WebAssembly.
+//! The conformance cases on the in-process store, as a WebAssembly program without threads and files.
 #![allow(dead_code, unreachable_pub, reason = "the tests' own crate uses all of it")]
 
 #[path = "../../../src/cases.rs"]

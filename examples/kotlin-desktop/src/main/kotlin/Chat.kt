@@ -10,10 +10,10 @@ import dev.memdir.Memory
 import kotlin.jvm.optionals.getOrNull
 
 /**
- * A conversation with Claude, who has a [memory]. What was said is kept here for as long as the
- * conversation lasts; what Claude wrote into the memory stays.
+ * A conversation with Claude, who has a [memory]. Its messages are kept here as long as it lasts;
+ * the files that Claude wrote into the memory stay.
  *
- * [log] is told what Claude asked of the memory, and what it was answered.
+ * [log] gets Claude's memory commands, and their results.
  */
 class Chat(
     private val client: AnthropicClient,
@@ -21,14 +21,14 @@ class Chat(
     model: String,
     private val log: (String) -> Unit = {},
 ) {
-    /** The next request, with all that was said so far. */
+    /** The next request, with all messages so far. */
     private val request =
         MessageCreateParams.builder()
             .model(model)
             .maxTokens(2048)
             .addTool(BetaMemoryTool20250818.builder().build())
 
-    /** Says [text] to Claude, carries out what Claude asks of the memory, and returns the answer. */
+    /** Sends [text] to Claude, executes Claude's memory commands, and returns the answer. */
     fun say(text: String): String {
         request.addUserMessage(text)
         while (true) {

@@ -9,7 +9,7 @@ import javax.swing.JTextArea
 import javax.swing.JTextField
 import javax.swing.SwingWorker
 
-/** The conversation on the left, what Claude does with its memory on the right, a line to write in below. */
+/** The conversation on the left, Claude's use of its memory on the right, an input line below. */
 class ChatWindow(memory: Memory, chat: (log: (String) -> Unit) -> Chat) : JFrame("Chat with memory") {
     private val conversation = textArea()
     private val commands = textArea()
@@ -33,7 +33,7 @@ class ChatWindow(memory: Memory, chat: (log: (String) -> Unit) -> Chat) : JFrame
         setLocationRelativeTo(null)
     }
 
-    /** Not on Swing's own thread, which would stand still until Claude has answered. */
+    /** Not on Swing's own thread, which would be blocked until Claude has answered. */
     private fun send(text: String) {
         if (text.isBlank()) return
         line.text = ""

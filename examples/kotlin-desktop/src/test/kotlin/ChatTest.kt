@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
 
-/** The chat against the stand-in, which compares every text and flag that reaches it with the script. */
+/** The chat with the stand-in, which compares every received text and flag with the script. */
 class ChatTest {
     private val json = ObjectMapper()
     private val examples = Path.of(System.getProperty("memdir.root"), "examples")

@@ -1530,199 +1530,199 @@ private fun uniffiCheckContractApiVersion(lib: IntegrityCheckingUniffiLib) {
 }
 @Suppress("UNUSED_PARAMETER")
 private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
-    if ((lib.uniffi_memdir_ffi_checksum_func_open_store() and 0xFFFF) != 33486) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_open_store() and 0xFFFF) != 42095) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_check() and 0xFFFF) != 18753) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_check() and 0xFFFF) != 26849) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_check_contract() and 0xFFFF) != 35113) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_check_contract() and 0xFFFF) != 54285) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_copy() and 0xFFFF) != 54284) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_copy() and 0xFFFF) != 7396) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_func_cancelled_reply() and 0xFFFF) != 64564) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_closed_reply() and 0xFFFF) != 32118) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_closed_reply() and 0xFFFF) != 38587) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_no_thread_reply() and 0xFFFF) != 62874) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_no_thread_reply() and 0xFFFF) != 13934) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_key_from_file() and 0xFFFF) != 65438) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_key_from_file() and 0xFFFF) != 6149) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_open_mounts() and 0xFFFF) != 64864) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_open_mounts() and 0xFFFF) != 44207) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_rekey() and 0xFFFF) != 18006) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_rekey() and 0xFFFF) != 36316) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_rekey_store() and 0xFFFF) != 49935) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_rekey_store() and 0xFFFF) != 19458) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_image_type() and 0xFFFF) != 47815) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_image_type() and 0xFFFF) != 34310) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_cancellation_cancel() and 0xFFFF) != 30988) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_cancellation_cancel() and 0xFFFF) != 52604) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_changelistener_changed() and 0xFFFF) != 43623) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_changelistener_changed() and 0xFFFF) != 35244) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_subscription_cancel() and 0xFFFF) != 22138) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_subscription_cancel() and 0xFFFF) != 45621) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_storefactory_make() and 0xFFFF) != 32079) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_copywatch_copying() and 0xFFFF) != 37156) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_copywatch_copying() and 0xFFFF) != 44205) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_expirywatch_scanned() and 0xFFFF) != 61117) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_expirywatch_scanned() and 0xFFFF) != 21051) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_hookcall_actor() and 0xFFFF) != 5421) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_hookcall_actor() and 0xFFFF) != 61388) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_hookcall_diff() and 0xFFFF) != 40638) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_hookcall_diff() and 0xFFFF) != 31298) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_hookcall_diff_unless() and 0xFFFF) != 47054) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_hookcall_session() and 0xFFFF) != 10141) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_hookcall_session() and 0xFFFF) != 47252) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_hookcall_tool_use_id() and 0xFFFF) != 33381) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_before() and 0xFFFF) != 44288) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_before() and 0xFFFF) != 10769) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_after() and 0xFFFF) != 51454) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_after() and 0xFFFF) != 14776) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_bootstrap() and 0xFFFF) != 14398) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_bootstrap() and 0xFFFF) != 34000) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_exists() and 0xFFFF) != 63228) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_exists() and 0xFFFF) != 6657) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_forget_views() and 0xFFFF) != 6273) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_forget_views() and 0xFFFF) != 58143) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_grep() and 0xFFFF) != 43431) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_grep() and 0xFFFF) != 25068) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_index() and 0xFFFF) != 63933) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_index() and 0xFFFF) != 25661) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_list() and 0xFFFF) != 64501) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_list() and 0xFFFF) != 12146) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_read() and 0xFFFF) != 35464) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_read() and 0xFFFF) != 63304) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_read_shown() and 0xFFFF) != 56319) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_read_shown() and 0xFFFF) != 1064) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_tool_definition() and 0xFFFF) != 59361) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_tool_definition() and 0xFFFF) != 55108) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_tool_definitions() and 0xFFFF) != 59231) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_tool_definitions() and 0xFFFF) != 58139) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_write() and 0xFFFF) != 20596) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_write() and 0xFFFF) != 34902) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_acting_as() and 0xFFFF) != 7711) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_acting_as() and 0xFFFF) != 62627) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_diff() and 0xFFFF) != 27054) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_diff() and 0xFFFF) != 13608) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_history() and 0xFFFF) != 39265) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_history() and 0xFFFF) != 4515) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_read_version() and 0xFFFF) != 53905) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_read_version() and 0xFFFF) != 45223) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_redact() and 0xFFFF) != 35171) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_redact() and 0xFFFF) != 30659) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_restore() and 0xFFFF) != 10978) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_restore() and 0xFFFF) != 30365) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_restore_all() and 0xFFFF) != 3480) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_restore_all() and 0xFFFF) != 61818) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_trim_history() and 0xFFFF) != 42191) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_trim_history() and 0xFFFF) != 30561) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_undo() and 0xFFFF) != 48259) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_undo() and 0xFFFF) != 36074) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_cancelled_by() and 0xFFFF) != 57418) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_cancelled_by() and 0xFFFF) != 36523) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_clear() and 0xFFFF) != 62586) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_clear() and 0xFFFF) != 32329) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_create() and 0xFFFF) != 24549) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_create() and 0xFFFF) != 24145) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_delete() and 0xFFFF) != 53104) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_execute() and 0xFFFF) != 15956) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_execute() and 0xFFFF) != 59956) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_execute_view() and 0xFFFF) != 54426) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_execute_view() and 0xFFFF) != 14167) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_expire() and 0xFFFF) != 46500) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_expire() and 0xFFFF) != 56143) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_insert() and 0xFFFF) != 35968) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_observe() and 0xFFFF) != 46456) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_observe() and 0xFFFF) != 41732) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_rename() and 0xFFFF) != 55282) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_str_replace() and 0xFFFF) != 38738) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_str_replace() and 0xFFFF) != 65514) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_view() and 0xFFFF) != 3453) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_view() and 0xFFFF) != 33932) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_blame() and 0xFFFF) != 8404) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_blame() and 0xFFFF) != 14312) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_export_history() and 0xFFFF) != 61272) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_export_history() and 0xFFFF) != 44548) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_files_at() and 0xFFFF) != 5497) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_files_at() and 0xFFFF) != 49514) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_grep_history() and 0xFFFF) != 31902) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_grep_history() and 0xFFFF) != 8461) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_read_at() and 0xFFFF) != 36668) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_read_at() and 0xFFFF) != 33699) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_redact_text() and 0xFFFF) != 16552) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_redact_text() and 0xFFFF) != 4244) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_resolve_id() and 0xFFFF) != 65057) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_resolve_id() and 0xFFFF) != 7246) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_begin_command() and 0xFFFF) != 40446) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_begin_command() and 0xFFFF) != 37120) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_begin_execute() and 0xFFFF) != 65120) {
@@ -1731,22 +1731,22 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_own_hooks() and 0xFFFF) != 6789) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_erase() and 0xFFFF) != 34150) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_erase() and 0xFFFF) != 23915) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_find_sensitive() and 0xFFFF) != 41534) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_find_sensitive() and 0xFFFF) != 3526) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_stats() and 0xFFFF) != 19457) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_stats() and 0xFFFF) != 63865) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_watch() and 0xFFFF) != 15053) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_watch() and 0xFFFF) != 8909) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_cancel() and 0xFFFF) != 4111) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_cancel() and 0xFFFF) != 16034) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_command() and 0xFFFF) != 21966) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_command() and 0xFFFF) != 42535) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_event() and 0xFFFF) != 52839) {
@@ -1758,22 +1758,22 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_finish() and 0xFFFF) != 50751) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_hook_call() and 0xFFFF) != 6277) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_hook_call() and 0xFFFF) != 26387) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_is_view() and 0xFFFF) != 36195) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_is_view() and 0xFFFF) != 56287) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_no_thread() and 0xFFFF) != 25805) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_no_thread() and 0xFFFF) != 5865) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_reply() and 0xFFFF) != 42381) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_reply() and 0xFFFF) != 62084) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_text() and 0xFFFF) != 24744) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_text() and 0xFFFF) != 63936) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_edit_apply() and 0xFFFF) != 3342) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_edit_apply() and 0xFFFF) != 15974) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_store_read() and 0xFFFF) != 44157) {
@@ -1782,52 +1782,52 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_store_list() and 0xFFFF) != 6766) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_write() and 0xFFFF) != 35394) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_write() and 0xFFFF) != 52497) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_update() and 0xFFFF) != 48611) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_update() and 0xFFFF) != 25198) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_store_delete() and 0xFFFF) != 8376) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_rename() and 0xFFFF) != 30211) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_rename() and 0xFFFF) != 20803) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_store_set_modified() and 0xFFFF) != 17872) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_tracks_access() and 0xFFFF) != 57858) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_tracks_access() and 0xFFFF) != 14931) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_folds_case() and 0xFFFF) != 21710) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_folds_case() and 0xFFFF) != 43516) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_store_record_access() and 0xFFFF) != 33155) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_delete_unused() and 0xFFFF) != 30486) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_delete_unused() and 0xFFFF) != 37317) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_watch_cancel() and 0xFFFF) != 23184) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_watch_cancel() and 0xFFFF) != 25215) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_watch_changes() and 0xFFFF) != 24473) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_watch_changes() and 0xFFFF) != 20851) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_watch_is_due() and 0xFFFF) != 43027) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_watch_is_due() and 0xFFFF) != 55628) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_constructor_cancellation_new() and 0xFFFF) != 13441) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_new() and 0xFFFF) != 14709) {
+    if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_new() and 0xFFFF) != 12565) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_with_store() and 0xFFFF) != 57183) {
+    if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_with_store() and 0xFFFF) != 44819) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_constructor_mount_new() and 0xFFFF) != 3323) {
+    if ((lib.uniffi_memdir_ffi_checksum_constructor_mount_new() and 0xFFFF) != 18361) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_constructor_mount_with_store() and 0xFFFF) != 6689) {
@@ -2320,13 +2320,13 @@ internal object FfiConverterDuration: FfiConverterRustBuffer<java.time.Duration>
 
 
 /**
- * Cancels calls. A call that has not begun to write does not happen; a call that has begun goes on
- * to its end. See `Memory.cancelled_by`.
+ * Cancels calls. A call that has not begun to write is not executed; a call that has begun
+ * continues to its end. See `Memory.cancelled_by`.
  */
 public interface CancellationInterface {
 
     /**
-     * Cancels the calls. Any thread may call this at any time, also more than once.
+     * Cancels the calls. Any thread may call this at any time, and more than once.
      */
     fun `cancel`()
 
@@ -2334,8 +2334,8 @@ public interface CancellationInterface {
 }
 
 /**
- * Cancels calls. A call that has not begun to write does not happen; a call that has begun goes on
- * to its end. See `Memory.cancelled_by`.
+ * Cancels calls. A call that has not begun to write is not executed; a call that has begun
+ * continues to its end. See `Memory.cancelled_by`.
  */
 open class Cancellation: AutoCloseable, CancellationInterface
 {
@@ -2451,7 +2451,7 @@ open class Cancellation: AutoCloseable, CancellationInterface
 
 
     /**
-     * Cancels the calls. Any thread may call this at any time, also more than once.
+     * Cancels the calls. Any thread may call this at any time, and more than once.
      */override fun `cancel`()
         =
     callWithHandle {
@@ -2599,13 +2599,13 @@ internal object FfiConverterTypeCancellation: FfiConverter<Cancellation, Long> {
 
 
 /**
- * Is told of changes.
+ * Receives changes.
  */
 public fun interface ChangeListener {
 
     /**
-     * Called after each change, on the thread that made it; so do not do much here. It may execute commands. An
-     * error that it throws is logged, and changes nothing.
+     * Called after each change, on the thread that made it, so return quickly. It may execute commands. An
+     * error that it throws is logged and has no other effect.
      */
     @Throws(StoreException::class)
     fun `changed`(`change`: Change)
@@ -2614,7 +2614,7 @@ public fun interface ChangeListener {
 }
 
 /**
- * Is told of changes.
+ * Receives changes.
  */
 internal open class ChangeListenerImpl: AutoCloseable, ChangeListener
 {
@@ -2719,8 +2719,8 @@ internal open class ChangeListenerImpl: AutoCloseable, ChangeListener
 
 
     /**
-     * Called after each change, on the thread that made it; so do not do much here. It may execute commands. An
-     * error that it throws is logged, and changes nothing.
+     * Called after each change, on the thread that made it, so return quickly. It may execute commands. An
+     * error that it throws is logged and has no other effect.
      */
     @Throws(StoreException::class)override fun `changed`(`change`: Change)
         =
@@ -2929,13 +2929,13 @@ internal object FfiConverterTypeChangeListener: FfiConverter<ChangeListener, Lon
 
 
 /**
- * Follows a copy.
+ * Receives the progress of a copy.
  */
 public fun interface CopyWatch {
 
     /**
-     * Called before each file. If it returns false or throws, the copy ends there, and what was copied
-     * before stays.
+     * Called before each file. If it returns false or throws, the copy stops, and files that were copied
+     * before stay.
      */
     @Throws(StoreException::class)
     fun `copying`(`progress`: CopyProgress): kotlin.Boolean
@@ -2944,7 +2944,7 @@ public fun interface CopyWatch {
 }
 
 /**
- * Follows a copy.
+ * Receives the progress of a copy.
  */
 internal open class CopyWatchImpl: AutoCloseable, CopyWatch
 {
@@ -3049,8 +3049,8 @@ internal open class CopyWatchImpl: AutoCloseable, CopyWatch
 
 
     /**
-     * Called before each file. If it returns false or throws, the copy ends there, and what was copied
-     * before stays.
+     * Called before each file. If it returns false or throws, the copy stops, and files that were copied
+     * before stay.
      */
     @Throws(StoreException::class)override fun `copying`(`progress`: CopyProgress): kotlin.Boolean {
             return FfiConverterBoolean.lift(
@@ -3267,7 +3267,7 @@ internal object FfiConverterTypeCopyWatch: FfiConverter<CopyWatch, Long> {
 public fun interface Edit {
 
     /**
-     * The content to write in the place of `content`; null leaves the file as it is.
+     * The content to write instead of `content`; null leaves the file unchanged.
      */
     @Throws(StoreException::class)
     fun `apply`(`content`: kotlin.ByteArray): kotlin.ByteArray?
@@ -3381,7 +3381,7 @@ internal open class EditImpl: AutoCloseable, Edit
 
 
     /**
-     * The content to write in the place of `content`; null leaves the file as it is.
+     * The content to write instead of `content`; null leaves the file unchanged.
      */
     @Throws(StoreException::class)override fun `apply`(`content`: kotlin.ByteArray): kotlin.ByteArray? {
             return FfiConverterOptionalByteArray.lift(
@@ -3593,13 +3593,13 @@ internal object FfiConverterTypeEdit: FfiConverter<Edit, Long> {
 
 
 /**
- * Gets the progress of an expiry.
+ * Receives the progress of an expiry.
  */
 public fun interface ExpiryWatch {
 
     /**
-     * Returns whether the expiry goes on. If it returns false or throws, the expiry stops; files
-     * that are already removed stay removed.
+     * Return true to continue. If it returns false or throws, the expiry stops; files that are
+     * already removed stay removed.
      */
     @Throws(StoreException::class)
     fun `scanned`(`progress`: ExpiryProgress): kotlin.Boolean
@@ -3608,7 +3608,7 @@ public fun interface ExpiryWatch {
 }
 
 /**
- * Gets the progress of an expiry.
+ * Receives the progress of an expiry.
  */
 internal open class ExpiryWatchImpl: AutoCloseable, ExpiryWatch
 {
@@ -3713,8 +3713,8 @@ internal open class ExpiryWatchImpl: AutoCloseable, ExpiryWatch
 
 
     /**
-     * Returns whether the expiry goes on. If it returns false or throws, the expiry stops; files
-     * that are already removed stay removed.
+     * Return true to continue. If it returns false or throws, the expiry stops; files that are
+     * already removed stay removed.
      */
     @Throws(StoreException::class)override fun `scanned`(`progress`: ExpiryProgress): kotlin.Boolean {
             return FfiConverterBoolean.lift(
@@ -3926,24 +3926,25 @@ internal object FfiConverterTypeExpiryWatch: FfiConverter<ExpiryWatch, Long> {
 
 
 /**
- * What the hook `before` may know of a call, beside the command.
+ * A call, as the hook `before` gets it: the actor, the session, the id of the tool use, and the diff.
  */
 public interface HookCallInterface {
 
     /**
-     * Who acts: the actor of `acting_as`, or the option `actor`; null if there is none.
+     * The actor: that of `acting_as`, or the option `actor`; null if there is no actor.
      */
     fun `actor`(): kotlin.String?
 
     /**
-     * What the command would change, as a unified diff of the texts as they would be stored: see "The diff" in the
-     * documentation of hooks. Empty for a view. It reads the file or lists the directory, and leaves no trace.
+     * The command's change as a unified diff of the texts as they would be stored: see "The diff" in the
+     * documentation of policies. Empty for a view. It reads the file or lists the directory, and does not count as a use
+     * of the file.
      *
-     * An approval holds for this diff: if what it is based on has changed when the command is executed, nothing is changed,
-     * and the model reads that it has to view the file again.
+     * An approval is valid only for this diff: if the file has changed by the time the command is executed, nothing is
+     * written, and the model reads that it has to view the file again.
      *
-     * Throws `Refused` if the command would be refused: let `before` throw it, and the command is refused in the same words.
-     * `Store` if the store is broken, `Hook` if `before` has returned already.
+     * Throws `Refused` if the command would be refused: let `before` throw it, and the model reads the same refusal.
+     * Throws `Store` if the store is broken, `Hook` if `before` has already returned.
      */
     fun `diff`(): kotlin.String
 
@@ -3953,7 +3954,7 @@ public interface HookCallInterface {
     fun `diffUnless`(`cancellation`: Cancellation): kotlin.String
 
     /**
-     * The session: each memory has its own, and each that `acting_as` makes.
+     * The id of the session. Each memory has its own, and so has each result of `acting_as`.
      */
     fun `session`(): kotlin.String
 
@@ -3966,7 +3967,7 @@ public interface HookCallInterface {
 }
 
 /**
- * What the hook `before` may know of a call, beside the command.
+ * A call, as the hook `before` gets it: the actor, the session, the id of the tool use, and the diff.
  */
 open class HookCall: AutoCloseable, HookCallInterface
 {
@@ -4071,7 +4072,7 @@ open class HookCall: AutoCloseable, HookCallInterface
 
 
     /**
-     * Who acts: the actor of `acting_as`, or the option `actor`; null if there is none.
+     * The actor: that of `acting_as`, or the option `actor`; null if there is no actor.
      */override fun `actor`(): kotlin.String? {
             return FfiConverterOptionalString.lift(
     callWithHandle {
@@ -4087,14 +4088,15 @@ open class HookCall: AutoCloseable, HookCallInterface
 
 
     /**
-     * What the command would change, as a unified diff of the texts as they would be stored: see "The diff" in the
-     * documentation of hooks. Empty for a view. It reads the file or lists the directory, and leaves no trace.
+     * The command's change as a unified diff of the texts as they would be stored: see "The diff" in the
+     * documentation of policies. Empty for a view. It reads the file or lists the directory, and does not count as a use
+     * of the file.
      *
-     * An approval holds for this diff: if what it is based on has changed when the command is executed, nothing is changed,
-     * and the model reads that it has to view the file again.
+     * An approval is valid only for this diff: if the file has changed by the time the command is executed, nothing is
+     * written, and the model reads that it has to view the file again.
      *
-     * Throws `Refused` if the command would be refused: let `before` throw it, and the command is refused in the same words.
-     * `Store` if the store is broken, `Hook` if `before` has returned already.
+     * Throws `Refused` if the command would be refused: let `before` throw it, and the model reads the same refusal.
+     * Throws `Store` if the store is broken, `Hook` if `before` has already returned.
      */
     @Throws(MemdirException::class)override fun `diff`(): kotlin.String {
             return FfiConverterString.lift(
@@ -4129,7 +4131,7 @@ open class HookCall: AutoCloseable, HookCallInterface
 
 
     /**
-     * The session: each memory has its own, and each that `acting_as` makes.
+     * The id of the session. Each memory has its own, and so has each result of `acting_as`.
      */override fun `session`(): kotlin.String {
             return FfiConverterString.lift(
     callWithHandle {
@@ -4296,60 +4298,57 @@ internal object FfiConverterTypeHookCall: FfiConverter<HookCall, Long> {
 /**
  * The memory directory of an agent: executes the commands of Claude's memory tool on a store.
  *
- * Many threads may use it at once. Calls read and write files, so do not make them on a user
- * interface's thread.
+ * Several threads may use it concurrently. Calls read and write files, so do not make them on a user interface's
+ * thread.
  */
 public interface MemoryInterface {
 
     /**
-     * Lays out the files with which a project of several sessions begins: `progress.md`, `features.md`
-     * and `init.md`. A file that is there already stays as it is. Returns the paths of those that were
-     * made. The model cannot call this.
+     * Creates the files with which a project of several sessions begins: `progress.md`, `features.md` and `init.md`.
+     * Existing files are left unchanged. Returns the paths of the files that were created. The model cannot call this.
      *
-     * `about` is what the project is about, `features` are what is to be built, one after the other, and
-     * `init` is how the project is set up and started.
+     * `about` describes the project. `features` are the features to build, one after the other. `init` is how to set up
+     * and start the project.
      *
-     * Throws `Refused` if a policy forbids it; files that were made stay. Throws `Store` if the store is
-     * broken.
+     * Throws `Refused` if a policy forbids it; the files created before it stay. Throws `Store` if the store is broken.
      */
     @Throws(MemdirException::class)
     fun `bootstrap`(`about`: kotlin.String, `features`: List<kotlin.String>, `init`: kotlin.String? = null): List<kotlin.String>
 
     /**
-     * Whether there is a file or a directory.
+     * True if a file or a directory exists at the path.
      *
-     * Throws `Refused` for a text that is no path, `Store` if the store is broken.
+     * Throws `Refused` if the path is not valid, `Store` if the store is broken.
      */
     @Throws(MemdirException::class)
     fun `exists`(`path`: kotlin.String): kotlin.Boolean
 
     /**
-     * Makes the stale guard refuse edits of every file that the model has seen, until it views the file
-     * again. Call it when the conversation was compacted, of which the guard cannot know. Not after
-     * context editing that spares the memory's results.
+     * Makes the stale guard refuse edits of every file that the model has seen, until it views the file again. Call it
+     * after the conversation was compacted, because the guard cannot detect that. It is not needed after context editing
+     * that keeps the memory tool's results.
      */
     @Throws(MemdirException::class)
     fun `forgetViews`()
 
     /**
-     * The first `limit` matches at `path` and below it: names of files and directories, and lines of
-     * files, in the order of the paths and lines. Hidden entries and files that are not text are left
-     * out. With `sensitive_on_view` the texts are searched as a view shows them. Null as the path is
-     * `/memories`.
+     * The first `limit` matches at `path` and below it: names of files and directories, and lines of files, sorted by path
+     * and line. Hidden entries and files that are not text are left out. With `sensitive_on_view` it searches the texts as
+     * a view shows them. A null path is `/memories`.
      *
-     * With `regex` the query is a regular expression in the syntax of Rust's `regex-lite`: without
-     * look-around and back-references, in linear time.
+     * With `regex` the query is a regular expression in the syntax of Rust's `regex-lite`: without look-around and
+     * back-references, in linear time.
      *
-     * It reads every file until it has enough. Throws `Refused` if nothing is there, `Config` if the
-     * regular expression is wrong, `Store` if the store is broken.
+     * It reads files until it has enough matches. Throws `Refused` if the path does not exist, `Config` if the regular
+     * expression is wrong, `Store` if the store is broken.
      */
     @Throws(MemdirException::class)
     fun `grep`(`query`: kotlin.String, `regex`: kotlin.Boolean = false, `ignoreCase`: kotlin.Boolean = false, `path`: kotlin.String? = null, `limit`: kotlin.Long = 100L): List<GrepMatch>
 
     /**
-     * A table of contents for a system prompt, in at most `max_chars` characters: a line for each file
-     * with its path, its size, and its first line. Files that match `never_expire` come first, then
-     * what was written last. If not all files fit, the last line says how many are left out.
+     * A table of contents for a system prompt, in at most `max_chars` characters: a line for each file with its path, its
+     * size, and its first line. Files that match `never_expire` come first, then the most recently written ones. If not
+     * all files fit, the last line says how many are left out.
      *
      * Throws `Store` if the store is broken.
      */
@@ -4357,17 +4356,16 @@ public interface MemoryInterface {
     fun `index`(`maxChars`: kotlin.Long = 2000L): kotlin.String
 
     /**
-     * The entries below a directory, `depth` levels deep (null for all), in the order of their paths,
-     * without hidden ones and what is below them. Of a file: the file itself. Null as the path is
-     * `/memories`.
+     * The entries below a directory, `depth` levels deep (null for all), sorted by path. Hidden entries, and everything
+     * below them, are left out. For a file, the list contains only the file itself. A null path is `/memories`.
      *
-     * Throws `Refused` if nothing is there, `Store` if the store is broken.
+     * Throws `Refused` if the path does not exist, `Store` if the store is broken.
      */
     @Throws(MemdirException::class)
     fun `list`(`path`: kotlin.String? = null, `depth`: kotlin.Long? = 1L): List<Entry>
 
     /**
-     * The text of a file, as it is: also what views hide (`sensitive_on_view`). The model cannot call
+     * The text of a file as it is stored, including text that views hide (`sensitive_on_view`). The model cannot call
      * this, hooks are not called, and it does not count as a use of the file.
      *
      * Throws `Refused` if there is no file or it is not text, `Store` if the store is broken.
@@ -4376,8 +4374,8 @@ public interface MemoryInterface {
     fun `read`(`path`: kotlin.String): kotlin.String
 
     /**
-     * The text of a file as a model may see it: redacted if views are (`sensitive_on_view`), and without line numbers. It counts
-     * as a use of the file, as a view does. For giving a file to a model other than by `view`.
+     * The text of a file as a model may see it: redacted if views are (`sensitive_on_view`), and without line numbers.
+     * Like a view, it counts as a use of the file. Use it to give a file to a model without `view`.
      *
      * Throws as `read`, and `Refused` if the text is too large to be shown.
      */
@@ -4385,20 +4383,19 @@ public interface MemoryInterface {
     fun `readShown`(`path`: kotlin.String): kotlin.String
 
     /**
-     * The JSON text of one tool named `memory`, for a model host that does not know Anthropic's tool.
-     * Give what the model sends to `execute`. If the memory is read-only, its only command is `view`.
-     * Null as the dialect is JSON Schema.
+     * The JSON text of one tool named `memory`, for a model host without built-in support for Anthropic's tool. Pass the
+     * model's input to `execute`. If the memory is read-only, its only command is `view`. A null dialect is JSON Schema.
      *
-     * No schema language says which fields belong to which command, so it also admits calls that lack
-     * a field; they are refused with a sentence. `tool_definitions` is exact.
+     * No schema language can tie fields to a command, so the schema also admits calls that lack a field. They are refused
+     * with an explanation for the model. The schemas of `tool_definitions` are exact.
      */
     @Throws(MemdirException::class)
     fun `toolDefinition`(`dialect`: Dialect? = null): kotlin.String
 
     /**
-     * The JSON texts of a tool for each command, named `prefix` (at most 32 ASCII letters, digits, `_`
-     * and `-`) and the command's name. If the memory is read-only, only `view`. Give a call of one to
-     * `execute` with the command's name as its `command`. Null as the dialect is JSON Schema.
+     * The JSON texts of one tool for each command, named `prefix` plus the command's name. The prefix has at most 32 ASCII
+     * letters, digits, `_` and `-`. If the memory is read-only, only `view`. Pass the model's input to `execute` with the
+     * command's name as its `command`. A null dialect is JSON Schema.
      *
      * Throws `Config` if the prefix is wrong.
      */
@@ -4406,24 +4403,22 @@ public interface MemoryInterface {
     fun `toolDefinitions`(`dialect`: Dialect? = null, `prefix`: kotlin.String? = null): List<kotlin.String>
 
     /**
-     * Writes a file, which is made, with its parents, or replaced as a whole. With `if_unchanged` it is
-     * only replaced if it holds this text, which is what `read` returned before. The model cannot call
-     * this, and hooks are not called.
+     * Writes a whole file: creates it with its parents, or replaces its content. With `if_unchanged` it only replaces a
+     * file that holds this text, which an earlier `read` returned. The model cannot call this, and hooks are not called.
      *
-     * The policies are those of the commands: patterns of paths, limits, sensitive text. For
-     * `stale_guard` it is somebody else's change: the model has to view the file again.
+     * The same policies apply as for commands: path patterns, limits, sensitive text. `stale_guard` treats it as a change
+     * by someone else, so the model has to view the file again.
      *
-     * Throws `Refused` if a policy forbids it or the file does not hold `if_unchanged`, and then nothing
-     * was changed. Throws `Store` if the store is broken.
+     * Throws `Refused` if a policy forbids it or the file does not hold `if_unchanged`, and then nothing was changed.
+     * Throws `Store` if the store is broken.
      */
     @Throws(MemdirException::class)
     fun `write`(`path`: kotlin.String, `text`: kotlin.String, `ifUnchanged`: kotlin.String? = null)
 
     /**
-     * A session of the same memory, for a conversation of its own: its changes are recorded as this
-     * actor's, such as an agent or a user, and with `stale_guard` only what it was shown itself counts.
-     * Everything else is shared. It takes the place of the option `actor`. Never take it from a model's
-     * input.
+     * A session of the same memory, for one conversation. Its changes are recorded under this actor, such as an
+     * agent or a user, and its `stale_guard` counts only its own views. Everything else is shared. `actor`
+     * replaces the option `actor`. Never take it from a model's input.
      *
      * Throws `Config` if the text is not valid Unicode.
      */
@@ -4431,24 +4426,29 @@ public interface MemoryInterface {
     fun `actingAs`(`actor`: kotlin.String): Memory
 
     /**
-     * A unified diff from one version to another; empty if nothing differs. With null as the other one:
-     * what the change of the version did to the file.
+     * A unified diff from one version to another; empty if they do not differ. If `other` is null, it shows the
+     * change that made the version.
      *
-     * Throws as `read_version`; but a file that is not there counts as empty.
+     * Throws as `read_version`, but a deleted file counts as empty.
      */
     @Throws(MemdirException::class)
     fun `diff`(`id`: kotlin.String, `other`: kotlin.String? = null): kotlin.String
 
     /**
-     * The versions of files, newest first. The memory needs the option `history`, and the model cannot
-     * call this.
+     * The versions of files, newest first. The memory needs the option `history`, and the model cannot call
+     * this.
      *
-     * `path` is a file or a directory, also one that is not there any more: only versions of what is or
-     * was there, and the earlier versions of files that were moved there. Only the first `limit`; only
-     * those before the version `before`, the last of the page that was shown before; only those that
-     * `actor` made; only those of the change `change`; only those made at the time `since` or later.
+     * The arguments are filters; null does not filter:
      *
-     * Throws `History` if the memory has no history, or a text is no id or no path; `Config` for a wrong
+     * - `path`: versions of this file, or of everything below this directory, whether it still exists or not.
+     * Earlier versions of files that were moved there are included.
+     * - `limit`: the most versions to return.
+     * - `before`: only versions older than the one with this id, the last id of the previous page.
+     * - `actor`: only versions that this actor made.
+     * - `change`: only versions of this change.
+     * - `since`: only versions that were made at this time or later.
+     *
+     * Throws `History` if the memory has no history, or a text is not a valid id or path; `Config` for a wrong
      * limit; `Store` if the store is broken.
      */
     @Throws(MemdirException::class)
@@ -4457,48 +4457,47 @@ public interface MemoryInterface {
     /**
      * The content of a version.
      *
-     * Throws `History` if there is no such version, or it has no content: it is a deletion, was redacted,
+     * Throws `History` if there is no such version, or it has no content because it is a deletion, was redacted,
      * or its records are damaged. Throws `Store` if the store is broken.
      */
     @Throws(MemdirException::class)
     fun `readVersion`(`id`: kotlin.String): kotlin.ByteArray
 
     /**
-     * Removes the content of a version from the history for good, wherever the history has it; with the
-     * id of a change, the contents of all its versions. The version stays, with the reason. Returns the
-     * id of the change, or null if nothing was left to remove.
+     * Permanently removes the content of a version from the history, wherever the history has it; with the id of
+     * a change, the contents of all its versions. The version stays, with the reason. Returns the id of the
+     * change, or null if nothing was left to remove.
      *
-     * Throws `History` if a file holds this content now; otherwise as `read_version`.
+     * Throws `History` if a file has this content now; otherwise as `read_version`.
      */
     @Throws(MemdirException::class)
     fun `redact`(`id`: kotlin.String, `reason`: kotlin.String): kotlin.String?
 
     /**
-     * Writes the content of a version back, as a new version. A deleted file is made again where it was:
-     * `id` is then the version of its deletion, or an earlier one. With the id of a change, all files of
-     * that change are brought back, such as those of a deleted directory.
+     * Writes the content of a version back, as a new version. A deleted file is created again at its old path:
+     * `id` is then the version of its deletion, or an earlier one. With the id of a change, all files of that
+     * change are restored, such as those of a deleted directory.
      *
-     * With `overwrite` also over what was changed since; otherwise a file that is there with another
-     * content is a conflict. Policies do not apply: your own code brings back what was there.
+     * If a file now has a different content, that is a conflict, unless `overwrite` is true. Policies do not
+     * apply, because your own code restores content that was allowed before.
      *
-     * Throws as `read_version`, and `History` for a conflict, a read-only memory, or if the store failed
-     * in the middle.
+     * Throws as `read_version`, and `History` for a conflict, a read-only memory, or if the store failed midway.
      */
     @Throws(MemdirException::class)
     fun `restore`(`id`: kotlin.String, `overwrite`: kotlin.Boolean = false): Restored
 
     /**
-     * Makes every file what it was at a time, whatever was changed since. Files of which the history
-     * knows nothing stay. With `dry_run` it only returns what it would do.
+     * Restores every file to its state at a time: all later changes are reverted. Files that the history does
+     * not know are left unchanged. With `dry_run` it only returns what it would do.
      *
-     * Throws `History` if the history does not reach back so far; otherwise as `restore`.
+     * Throws `History` if the history does not reach back to that time; otherwise as `restore`.
      */
     @Throws(MemdirException::class)
     fun `restoreAll`(`at`: java.time.Instant, `dryRun`: kotlin.Boolean = false): Restored
 
     /**
-     * Removes the versions that the options keep no longer, and returns how many records of changes that
-     * were. The memory does this now and then after a change, too.
+     * Removes the versions that the retention options no longer keep, and returns the number of removed change
+     * records. The memory also does this from time to time after a change.
      *
      * Throws `History` if the memory has no history or is read-only, `Store` if the store is broken.
      */
@@ -4506,30 +4505,30 @@ public interface MemoryInterface {
     fun `trimHistory`(): kotlin.Long
 
     /**
-     * Takes back a change: every file that it changed becomes what it was before. `change` is the id of
-     * the change, or of a version that it made. With `since` instead, takes back all changes that were
-     * made at that time or later, by `actor` or by anybody. With `dry_run` it only returns what it would do.
-     * With `skip_conflicts` it leaves out the files that cannot be undone because of a conflict, and lists
-     * them. With `merge` it keeps later changes of other lines: where a file was changed since, the lines
-     * of the undone change become what they were, if no later change touches them or a line beside them.
+     * Undoes a change: every file that it changed returns to its previous content. `change` is the id of the
+     * change, or of a version that it made. With `since` instead, it undoes all changes that were made at that
+     * time or later, by `actor` or by all actors. With `dry_run` it only returns what it would do. With
+     * `skip_conflicts` it leaves out the files that cannot be undone because of a conflict, and lists them. With
+     * `merge` it keeps later changes of other lines. In a file that was changed since, only the lines of the
+     * undone change are reverted, if no later change touches them or an adjacent line.
      *
-     * Throws `History` if later changes depend on it, and then nothing was changed, or if what the files
-     * were before was removed because of a limit; otherwise as `restore`. Throws `Config` unless there is either
-     * `change` or `since`.
+     * Throws `History` if later changes depend on it, and then nothing was changed, or if a previous content was
+     * removed because of a limit; otherwise as `restore`. Throws `Config` unless exactly one of `change` and
+     * `since` is given.
      */
     @Throws(MemdirException::class)
     fun `undo`(`change`: kotlin.String? = null, `since`: java.time.Instant? = null, `actor`: kotlin.String? = null, `dryRun`: kotlin.Boolean = false, `skipConflicts`: kotlin.Boolean = false, `merge`: kotlin.Boolean = false): Restored
 
     /**
-     * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
-     * does not happen, and its reply says so. What cancels the calls of this memory cancels those of the new one, too.
+     * The same memory, with calls that `cancellation` can cancel. If a cancelled call has not begun to write, it is
+     * not executed, and its reply says so. Cancellations of this memory apply to the new one, too.
      */
     @Throws(MemdirException::class)
     fun `cancelledBy`(`cancellation`: Cancellation): Memory
 
     /**
      * Deletes everything below `/memories`. The model cannot call this. With a history, all contents stay in the
-     * history; `erase` removes it, too.
+     * history; `erase` also removes the history.
      *
      * Throws `Store` if the store is broken.
      */
@@ -4537,7 +4536,7 @@ public interface MemoryInterface {
     fun `clear`()
 
     /**
-     * Makes a new file and its missing parents.
+     * Creates a new file and its missing parents.
      *
      * Throws as `view` does.
      */
@@ -4553,32 +4552,29 @@ public interface MemoryInterface {
     fun `delete`(`path`: kotlin.String): kotlin.String
 
     /**
-     * Executes one tool call, given as the JSON text of its `input`. A whole `tool_use` block is
-     * understood, too.
+     * Executes one tool call, given as the JSON text of its `input` or of a whole `tool_use` block.
      *
-     * It never throws: a model's mistake is a reply with `is_error`. So is a cancelled call, and a
-     * broken store or hook; the reply's `cause` then has the details for you.
+     * It never throws: a mistake by the model is returned as a reply with `is_error`. So is a cancelled call, and a
+     * failure of the store or a hook; the reply's `cause` then has the details for you.
      */
     fun `execute`(`json`: kotlin.String): Reply
 
     /**
-     * As `execute`, if the call cannot change anything. Otherwise returns null and does nothing.
-     * Use it to run views on their own threads, so they do not wait behind changes.
+     * Like `execute`, but only for a call that cannot change anything. For any other call it returns null and does
+     * nothing. Use it to run views on their own threads, so they do not wait behind changes.
      */
     fun `executeView`(`json`: kotlin.String): Reply?
 
     /**
-     * Removes the files that nobody used for `older_than`, and returns them in the order of their
-     * paths. With `dry_run` it only returns them. The model cannot call this.
+     * Removes the files that were not used for `older_than`, and returns them, sorted by path. With `dry_run` it only
+     * returns them. The model cannot call this.
      *
-     * A file is used when it is changed, and when it is viewed or renamed through a memory with
-     * `record_access`. These stay: directories, files that match `never_expire`, files that no
-     * command may delete, and files that are used meanwhile. `watch` is called after every 1,000
-     * files and at the end, and can stop the removal.
+     * A change counts as a use of the file. A view or a rename counts only through a memory with `record_access`.
+     * Directories, files that match `never_expire`, files that no command may delete, and files that are used during
+     * the call are kept. `watch` is called after every 1,000 files and at the end, and can stop the removal.
      *
-     * Throws `Config` if accesses are not recorded, the store does not keep them, or it is
-     * read-only. Throws `Store` if the store is broken; files that are already removed stay
-     * removed.
+     * Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only. Throws `Store`
+     * if the store is broken; files that are already removed stay removed.
      */
     @Throws(MemdirException::class)
     fun `expire`(`olderThan`: java.time.Duration, `dryRun`: kotlin.Boolean = false, `watch`: ExpiryWatch? = null): List<Expired>
@@ -4593,10 +4589,10 @@ public interface MemoryInterface {
 
     /**
      * Calls `listener` with every change that a memory of this process makes on this store: commands, `clear` and
-     * `expire`, of this memory and of any other one on the same open store, or on the same directory or database.
+     * `expire`. This includes other memories on the same open store, or on the same directory or database.
      *
-     * It is called until the subscription is cancelled or let go. Not told is what other processes change, what is
-     * written to the store directly, and what another memory changes on a store of your own.
+     * The listener is called until the subscription is cancelled or released. It does not receive changes by other
+     * processes, direct writes to the store, or changes by another memory on your own store.
      */
     @Throws(MemdirException::class)
     fun `observe`(`listener`: ChangeListener): Subscription
@@ -4610,8 +4606,8 @@ public interface MemoryInterface {
     fun `rename`(`oldPath`: kotlin.String, `newPath`: kotlin.String): kotlin.String
 
     /**
-     * Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one, or null,
-     * deletes it.
+     * Replaces the only occurrence of `old_str` in a file with `new_str`. If `new_str` is empty or null, it deletes
+     * `old_str`.
      *
      * Throws as `view` does.
      */
@@ -4619,29 +4615,29 @@ public interface MemoryInterface {
     fun `strReplace`(`path`: kotlin.String, `oldStr`: kotlin.String, `newStr`: kotlin.String? = null): kotlin.String
 
     /**
-     * Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the
-     * first and last line to show (1-based, inclusive; a last line of -1 is the end); null shows
-     * all. An image is refused: `execute` shows it.
+     * Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the first and last line to
+     * show (1-based, inclusive; a last line of -1 is the end); null shows all lines. An image is refused; use
+     * `execute` to show it.
      *
-     * Throws `Refused` with the exact reply for the model, `Store` if the store is broken, `Hook` if
-     * the hook `before` failed.
+     * Throws `Refused` with the exact reply for the model, `Store` if the store is broken, `Hook` if the hook `before`
+     * failed.
      */
     @Throws(MemdirException::class)
     fun `view`(`path`: kotlin.String, `viewRange`: List<kotlin.Long>? = null): kotlin.String
 
     /**
-     * For each line of a file as it is now, the version that brought it, its actor and its time. A line that was removed and
-     * brought back is of the version that brought it back. It stays what it is when its file is renamed.
+     * For each line of a file's current content, the version that added it, its actor and its time. If a line was removed
+     * and added again, the later version counts. Renaming the file does not change the result.
      *
-     * Throws `History` if no file is there, it is not UTF-8, or the memory has no history; `Store` if the store is broken.
+     * Throws `History` if there is no file, it is not UTF-8, or the memory has no history; `Store` if the store is broken.
      */
     @Throws(MemdirException::class)
     fun `blame`(`path`: kotlin.String): List<BlamedLine>
 
     /**
-     * The history as a stream for `git fast-import`, as a whole: a commit for each change, with its actor as the author, on the
-     * branch `main`. The same history always gives the same commits. A content that was removed from the history is replaced by
-     * a text that says so.
+     * The whole history as a stream for `git fast-import`: one commit for each change, with its actor as the author, on
+     * the branch `main`. The same history always gives the same commits. A content that was removed from the history is
+     * replaced by a text that says so.
      *
      * Throws `History` if the memory has no history, `Store` if the store is broken.
      */
@@ -4649,27 +4645,29 @@ public interface MemoryInterface {
     fun `exportHistory`(): kotlin.ByteArray
 
     /**
-     * The files that there were at a time, in the order of their paths. A file that nobody changed since the history is
-     * kept is among them as it is now, if it was last written before that time.
+     * The files that existed at a time, sorted by path. A file that was not changed since recording began is included with
+     * its current content, if it was last written before that time.
      *
-     * Throws `History` if the history does not reach back so far, or the memory has none; `Store` if the store is broken.
+     * Throws `History` if the history does not reach back to that time, or the memory has no history; `Store` if the store
+     * is broken.
      */
     @Throws(MemdirException::class)
     fun `filesAt`(`at`: java.time.Instant): List<PastFile>
 
     /**
-     * The first `limit` names and lines that are in the history, and that the files do not have any more: newest first,
-     * each with the newest version that has it. `path` is what is or was there, and below it; null is `/memories`. The
-     * query is that of `grep`. With `sensitive_on_view` the texts are searched as a view would show them.
+     * The first `limit` matches in names and lines that the history has and the current files no longer have: newest
+     * first, each with the newest version that has it. `path` limits the search to one path and everything below it,
+     * whether it still exists or not; null is `/memories`. The query is that of `grep`. With `sensitive_on_view` it
+     * searches the texts as a view would show them.
      *
-     * Throws `History` if the memory has no history, or the path is none; `Config` if the regular expression is wrong;
-     * `Store` if the store is broken.
+     * Throws `History` if the memory has no history, or the path is not valid; `Config` if the regular expression is
+     * wrong; `Store` if the store is broken.
      */
     @Throws(MemdirException::class)
     fun `grepHistory`(`query`: kotlin.String, `regex`: kotlin.Boolean = false, `ignoreCase`: kotlin.Boolean = false, `path`: kotlin.String? = null, `limit`: kotlin.Long = 100L): List<HistoryMatch>
 
     /**
-     * What a file held at a time; null if there was no file.
+     * The content of a file at a time; null if there was no file.
      *
      * Throws as `files_at` and `read_version`.
      */
@@ -4677,34 +4675,34 @@ public interface MemoryInterface {
     fun `readAt`(`path`: kotlin.String, `at`: java.time.Instant): kotlin.ByteArray?
 
     /**
-     * Removes every content with a text from the history for good, as `redact` does, in whatever version of whatever file:
-     * a text anywhere in the content, a regular expression in a line. With `dryRun` it only returns what it would do, and
-     * which files have the text now. The text goes from names as well, unless a file or directory has them now; names of
-     * actors stay. It computes every content.
+     * Permanently removes every content that contains a text from the history, as `redact` does, in all versions of all
+     * files. The text is matched anywhere in the content; a regular expression is matched in each line. With `dryRun` it
+     * only returns what it would remove, and the current files that have the text. The text is also removed from names,
+     * unless a current file or directory has that name; names of actors stay. The call reads every content in the history.
      *
-     * Throws `History` if files have the text now, or the memory has no history or is read-only; `Config` if the regular
-     * expression is wrong; `Store` if the store is broken.
+     * Throws `History` if current files have the text, or the memory has no history or is read-only; `Config` if the
+     * regular expression is wrong; `Store` if the store is broken.
      */
     @Throws(MemdirException::class)
     fun `redactText`(`query`: kotlin.String, `reason`: kotlin.String, `regex`: kotlin.Boolean = false, `ignoreCase`: kotlin.Boolean = false, `dryRun`: kotlin.Boolean = false): RedactedText
 
     /**
-     * The whole id of the version or of the change that a person means by a part of it: its beginning or its end, at least
-     * 6 digits. Dashes and the case of letters do not matter.
+     * Completes the id of a version or a change from a part of it: its beginning or its end, at least 6 digits. Dashes and
+     * the case of letters do not matter.
      *
-     * Throws `History` if several have this part, none has it, it is no part of an id, or the memory has no history; `Store`
-     * if the store is broken.
+     * Throws `History` if several ids match, no id matches, the text cannot be part of an id, or the memory has no
+     * history; `Store` if the store is broken.
      */
     @Throws(MemdirException::class)
     fun `resolveId`(`part`: kotlin.String): kotlin.String
 
     /**
-     * Removes everything for good: files, directories, the whole history, and what killed processes left. The model
-     * cannot call this. It works whether or not the memory has the option `history`, is not recorded, and cannot be
-     * undone. With `dryRun` it only counts. Mounted stores that are read-only stay as they are.
+     * Removes everything permanently: files, directories, the whole history, and temporary files of killed processes. The
+     * model cannot call this. It works with and without the option `history`, is not recorded, and cannot be undone. With
+     * `dryRun` it only counts. Read-only mounts are left unchanged.
      *
-     * Afterwards the memory goes on as an empty one, also for other processes. If it fails or is killed, a second call
-     * does the rest. What memdir cannot reach stays: backups, and what a disk or a server keeps of deleted data.
+     * Afterwards the memory is empty and stays usable, also for other processes. If the call fails or is killed, a second
+     * call does the rest. memdir cannot remove backups, or the copies of deleted data that a disk or a server keeps.
      *
      * Throws `Refused` if the memory is read-only, `Store` if the store is broken.
      */
@@ -4713,16 +4711,16 @@ public interface MemoryInterface {
 
     /**
      * The first `limit` places at `path` and below it where the rules for sensitive text find something, in names and
-     * lines: the built-in ones, and those of `sensitive_rules`. The text itself is not returned. Whether commands may write
-     * such text does not matter here. Null as the path is `/memories`.
+     * lines: the built-in rules, and those of `sensitive_rules`. The text itself is not returned. The option
+     * `sensitive_text` does not affect the result. A null path is `/memories`.
      *
-     * Throws `Refused` if nothing is there, `Config` for a wrong limit, `Store` if the store is broken.
+     * Throws `Refused` if the path does not exist, `Config` for a wrong limit, `Store` if the store is broken.
      */
     @Throws(MemdirException::class)
     fun `findSensitive`(`path`: kotlin.String? = null, `limit`: kotlin.Long = 100L): List<SensitiveMatch>
 
     /**
-     * How much the memory holds: files, bytes, the largest file, the oldest one.
+     * Statistics about the memory: number of files, bytes, the largest file, the oldest one.
      *
      * Throws `Store` if the store is broken.
      */
@@ -4730,14 +4728,14 @@ public interface MemoryInterface {
     fun `stats`(): Stats
 
     /**
-     * Begins to watch the files at `path` and below it, for changes by anybody: by this process, by other ones, and by what
-     * writes to the store directly. Null as the path is `/memories`. Nothing needs to be there yet.
+     * Watches the files at `path` and below it for changes: by this process, by other processes, and by programs that
+     * write to the store directly. A null path is `/memories`. The path need not exist yet.
      *
-     * What this process changes is seen at once. For the rest it looks at the store `every` so often, in any case less often
-     * if a look takes long; null is twice a second, and once a second if the store is on another machine. The watch keeps
-     * the store open.
+     * Changes by this process are reported at once. For all others it polls the store. `every` is the polling interval.
+     * The real interval is longer if a poll takes long. Null is half a second, or a second if the store is on another
+     * machine. The watch keeps the store open.
      *
-     * Throws `Refused` for a text that is no path, `Config` for a wrong duration, `Store` if the store is broken.
+     * Throws `Refused` if the path is not valid, `Config` for a wrong duration, `Store` if the store is broken.
      */
     @Throws(MemdirException::class)
     fun `watch`(`path`: kotlin.String? = null, `every`: java.time.Duration? = null): Watch
@@ -4748,8 +4746,8 @@ public interface MemoryInterface {
 /**
  * The memory directory of an agent: executes the commands of Claude's memory tool on a store.
  *
- * Many threads may use it at once. Calls read and write files, so do not make them on a user
- * interface's thread.
+ * Several threads may use it concurrently. Calls read and write files, so do not make them on a user interface's
+ * thread.
  */
 open class Memory: AutoCloseable, MemoryInterface
 {
@@ -4776,10 +4774,10 @@ open class Memory: AutoCloseable, MemoryInterface
         this.cleanable = null
     }
     /**
-     * Opens the store that `store` names: a directory, which is made if it does not exist (the
-     * files are in its `memories` directory), `dir:./notes` for the files of that very directory,
-     * `sqlite:agent.db` for an SQLite database, or `memory:` for a store in this process. Default:
-     * `./memory`. Null is refused, because it is a setting that is missing.
+     * Opens the store at the address `store`. A directory is created if it does not exist; the files are in its
+     * `memories` directory. `dir:./notes` uses the files of exactly that directory, `sqlite:agent.db` an SQLite
+     * database, and `memory:` a store in this process. Default: `./memory`. Null is rejected, because it usually comes
+     * from a missing setting.
      *
      * With `hooks`, your own code runs before and after each command.
      *
@@ -4877,15 +4875,13 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * Lays out the files with which a project of several sessions begins: `progress.md`, `features.md`
-     * and `init.md`. A file that is there already stays as it is. Returns the paths of those that were
-     * made. The model cannot call this.
+     * Creates the files with which a project of several sessions begins: `progress.md`, `features.md` and `init.md`.
+     * Existing files are left unchanged. Returns the paths of the files that were created. The model cannot call this.
      *
-     * `about` is what the project is about, `features` are what is to be built, one after the other, and
-     * `init` is how the project is set up and started.
+     * `about` describes the project. `features` are the features to build, one after the other. `init` is how to set up
+     * and start the project.
      *
-     * Throws `Refused` if a policy forbids it; files that were made stay. Throws `Store` if the store is
-     * broken.
+     * Throws `Refused` if a policy forbids it; the files created before it stay. Throws `Store` if the store is broken.
      */
     @Throws(MemdirException::class)override fun `bootstrap`(`about`: kotlin.String, `features`: List<kotlin.String>, `init`: kotlin.String?): List<kotlin.String> {
             return FfiConverterSequenceString.lift(
@@ -4905,9 +4901,9 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * Whether there is a file or a directory.
+     * True if a file or a directory exists at the path.
      *
-     * Throws `Refused` for a text that is no path, `Store` if the store is broken.
+     * Throws `Refused` if the path is not valid, `Store` if the store is broken.
      */
     @Throws(MemdirException::class)override fun `exists`(`path`: kotlin.String): kotlin.Boolean {
             return FfiConverterBoolean.lift(
@@ -4925,9 +4921,9 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * Makes the stale guard refuse edits of every file that the model has seen, until it views the file
-     * again. Call it when the conversation was compacted, of which the guard cannot know. Not after
-     * context editing that spares the memory's results.
+     * Makes the stale guard refuse edits of every file that the model has seen, until it views the file again. Call it
+     * after the conversation was compacted, because the guard cannot detect that. It is not needed after context editing
+     * that keeps the memory tool's results.
      */
     @Throws(MemdirException::class)override fun `forgetViews`()
         =
@@ -4943,16 +4939,15 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * The first `limit` matches at `path` and below it: names of files and directories, and lines of
-     * files, in the order of the paths and lines. Hidden entries and files that are not text are left
-     * out. With `sensitive_on_view` the texts are searched as a view shows them. Null as the path is
-     * `/memories`.
+     * The first `limit` matches at `path` and below it: names of files and directories, and lines of files, sorted by path
+     * and line. Hidden entries and files that are not text are left out. With `sensitive_on_view` it searches the texts as
+     * a view shows them. A null path is `/memories`.
      *
-     * With `regex` the query is a regular expression in the syntax of Rust's `regex-lite`: without
-     * look-around and back-references, in linear time.
+     * With `regex` the query is a regular expression in the syntax of Rust's `regex-lite`: without look-around and
+     * back-references, in linear time.
      *
-     * It reads every file until it has enough. Throws `Refused` if nothing is there, `Config` if the
-     * regular expression is wrong, `Store` if the store is broken.
+     * It reads files until it has enough matches. Throws `Refused` if the path does not exist, `Config` if the regular
+     * expression is wrong, `Store` if the store is broken.
      */
     @Throws(MemdirException::class)override fun `grep`(`query`: kotlin.String, `regex`: kotlin.Boolean, `ignoreCase`: kotlin.Boolean, `path`: kotlin.String?, `limit`: kotlin.Long): List<GrepMatch> {
             return FfiConverterSequenceTypeGrepMatch.lift(
@@ -4974,9 +4969,9 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * A table of contents for a system prompt, in at most `max_chars` characters: a line for each file
-     * with its path, its size, and its first line. Files that match `never_expire` come first, then
-     * what was written last. If not all files fit, the last line says how many are left out.
+     * A table of contents for a system prompt, in at most `max_chars` characters: a line for each file with its path, its
+     * size, and its first line. Files that match `never_expire` come first, then the most recently written ones. If not
+     * all files fit, the last line says how many are left out.
      *
      * Throws `Store` if the store is broken.
      */
@@ -4996,11 +4991,10 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * The entries below a directory, `depth` levels deep (null for all), in the order of their paths,
-     * without hidden ones and what is below them. Of a file: the file itself. Null as the path is
-     * `/memories`.
+     * The entries below a directory, `depth` levels deep (null for all), sorted by path. Hidden entries, and everything
+     * below them, are left out. For a file, the list contains only the file itself. A null path is `/memories`.
      *
-     * Throws `Refused` if nothing is there, `Store` if the store is broken.
+     * Throws `Refused` if the path does not exist, `Store` if the store is broken.
      */
     @Throws(MemdirException::class)override fun `list`(`path`: kotlin.String?, `depth`: kotlin.Long?): List<Entry> {
             return FfiConverterSequenceTypeEntry.lift(
@@ -5019,7 +5013,7 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * The text of a file, as it is: also what views hide (`sensitive_on_view`). The model cannot call
+     * The text of a file as it is stored, including text that views hide (`sensitive_on_view`). The model cannot call
      * this, hooks are not called, and it does not count as a use of the file.
      *
      * Throws `Refused` if there is no file or it is not text, `Store` if the store is broken.
@@ -5040,8 +5034,8 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * The text of a file as a model may see it: redacted if views are (`sensitive_on_view`), and without line numbers. It counts
-     * as a use of the file, as a view does. For giving a file to a model other than by `view`.
+     * The text of a file as a model may see it: redacted if views are (`sensitive_on_view`), and without line numbers.
+     * Like a view, it counts as a use of the file. Use it to give a file to a model without `view`.
      *
      * Throws as `read`, and `Refused` if the text is too large to be shown.
      */
@@ -5061,12 +5055,11 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * The JSON text of one tool named `memory`, for a model host that does not know Anthropic's tool.
-     * Give what the model sends to `execute`. If the memory is read-only, its only command is `view`.
-     * Null as the dialect is JSON Schema.
+     * The JSON text of one tool named `memory`, for a model host without built-in support for Anthropic's tool. Pass the
+     * model's input to `execute`. If the memory is read-only, its only command is `view`. A null dialect is JSON Schema.
      *
-     * No schema language says which fields belong to which command, so it also admits calls that lack
-     * a field; they are refused with a sentence. `tool_definitions` is exact.
+     * No schema language can tie fields to a command, so the schema also admits calls that lack a field. They are refused
+     * with an explanation for the model. The schemas of `tool_definitions` are exact.
      */
     @Throws(MemdirException::class)override fun `toolDefinition`(`dialect`: Dialect?): kotlin.String {
             return FfiConverterString.lift(
@@ -5084,9 +5077,9 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * The JSON texts of a tool for each command, named `prefix` (at most 32 ASCII letters, digits, `_`
-     * and `-`) and the command's name. If the memory is read-only, only `view`. Give a call of one to
-     * `execute` with the command's name as its `command`. Null as the dialect is JSON Schema.
+     * The JSON texts of one tool for each command, named `prefix` plus the command's name. The prefix has at most 32 ASCII
+     * letters, digits, `_` and `-`. If the memory is read-only, only `view`. Pass the model's input to `execute` with the
+     * command's name as its `command`. A null dialect is JSON Schema.
      *
      * Throws `Config` if the prefix is wrong.
      */
@@ -5107,15 +5100,14 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * Writes a file, which is made, with its parents, or replaced as a whole. With `if_unchanged` it is
-     * only replaced if it holds this text, which is what `read` returned before. The model cannot call
-     * this, and hooks are not called.
+     * Writes a whole file: creates it with its parents, or replaces its content. With `if_unchanged` it only replaces a
+     * file that holds this text, which an earlier `read` returned. The model cannot call this, and hooks are not called.
      *
-     * The policies are those of the commands: patterns of paths, limits, sensitive text. For
-     * `stale_guard` it is somebody else's change: the model has to view the file again.
+     * The same policies apply as for commands: path patterns, limits, sensitive text. `stale_guard` treats it as a change
+     * by someone else, so the model has to view the file again.
      *
-     * Throws `Refused` if a policy forbids it or the file does not hold `if_unchanged`, and then nothing
-     * was changed. Throws `Store` if the store is broken.
+     * Throws `Refused` if a policy forbids it or the file does not hold `if_unchanged`, and then nothing was changed.
+     * Throws `Store` if the store is broken.
      */
     @Throws(MemdirException::class)override fun `write`(`path`: kotlin.String, `text`: kotlin.String, `ifUnchanged`: kotlin.String?)
         =
@@ -5134,10 +5126,9 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * A session of the same memory, for a conversation of its own: its changes are recorded as this
-     * actor's, such as an agent or a user, and with `stale_guard` only what it was shown itself counts.
-     * Everything else is shared. It takes the place of the option `actor`. Never take it from a model's
-     * input.
+     * A session of the same memory, for one conversation. Its changes are recorded under this actor, such as an
+     * agent or a user, and its `stale_guard` counts only its own views. Everything else is shared. `actor`
+     * replaces the option `actor`. Never take it from a model's input.
      *
      * Throws `Config` if the text is not valid Unicode.
      */
@@ -5157,10 +5148,10 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * A unified diff from one version to another; empty if nothing differs. With null as the other one:
-     * what the change of the version did to the file.
+     * A unified diff from one version to another; empty if they do not differ. If `other` is null, it shows the
+     * change that made the version.
      *
-     * Throws as `read_version`; but a file that is not there counts as empty.
+     * Throws as `read_version`, but a deleted file counts as empty.
      */
     @Throws(MemdirException::class)override fun `diff`(`id`: kotlin.String, `other`: kotlin.String?): kotlin.String {
             return FfiConverterString.lift(
@@ -5179,15 +5170,20 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * The versions of files, newest first. The memory needs the option `history`, and the model cannot
-     * call this.
+     * The versions of files, newest first. The memory needs the option `history`, and the model cannot call
+     * this.
      *
-     * `path` is a file or a directory, also one that is not there any more: only versions of what is or
-     * was there, and the earlier versions of files that were moved there. Only the first `limit`; only
-     * those before the version `before`, the last of the page that was shown before; only those that
-     * `actor` made; only those of the change `change`; only those made at the time `since` or later.
+     * The arguments are filters; null does not filter:
      *
-     * Throws `History` if the memory has no history, or a text is no id or no path; `Config` for a wrong
+     * - `path`: versions of this file, or of everything below this directory, whether it still exists or not.
+     * Earlier versions of files that were moved there are included.
+     * - `limit`: the most versions to return.
+     * - `before`: only versions older than the one with this id, the last id of the previous page.
+     * - `actor`: only versions that this actor made.
+     * - `change`: only versions of this change.
+     * - `since`: only versions that were made at this time or later.
+     *
+     * Throws `History` if the memory has no history, or a text is not a valid id or path; `Config` for a wrong
      * limit; `Store` if the store is broken.
      */
     @Throws(MemdirException::class)override fun `history`(`path`: kotlin.String?, `limit`: kotlin.Long?, `before`: kotlin.String?, `actor`: kotlin.String?, `change`: kotlin.String?, `since`: java.time.Instant?): List<Version> {
@@ -5213,7 +5209,7 @@ open class Memory: AutoCloseable, MemoryInterface
     /**
      * The content of a version.
      *
-     * Throws `History` if there is no such version, or it has no content: it is a deletion, was redacted,
+     * Throws `History` if there is no such version, or it has no content because it is a deletion, was redacted,
      * or its records are damaged. Throws `Store` if the store is broken.
      */
     @Throws(MemdirException::class)override fun `readVersion`(`id`: kotlin.String): kotlin.ByteArray {
@@ -5232,11 +5228,11 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * Removes the content of a version from the history for good, wherever the history has it; with the
-     * id of a change, the contents of all its versions. The version stays, with the reason. Returns the
-     * id of the change, or null if nothing was left to remove.
+     * Permanently removes the content of a version from the history, wherever the history has it; with the id of
+     * a change, the contents of all its versions. The version stays, with the reason. Returns the id of the
+     * change, or null if nothing was left to remove.
      *
-     * Throws `History` if a file holds this content now; otherwise as `read_version`.
+     * Throws `History` if a file has this content now; otherwise as `read_version`.
      */
     @Throws(MemdirException::class)override fun `redact`(`id`: kotlin.String, `reason`: kotlin.String): kotlin.String? {
             return FfiConverterOptionalString.lift(
@@ -5255,15 +5251,14 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * Writes the content of a version back, as a new version. A deleted file is made again where it was:
-     * `id` is then the version of its deletion, or an earlier one. With the id of a change, all files of
-     * that change are brought back, such as those of a deleted directory.
+     * Writes the content of a version back, as a new version. A deleted file is created again at its old path:
+     * `id` is then the version of its deletion, or an earlier one. With the id of a change, all files of that
+     * change are restored, such as those of a deleted directory.
      *
-     * With `overwrite` also over what was changed since; otherwise a file that is there with another
-     * content is a conflict. Policies do not apply: your own code brings back what was there.
+     * If a file now has a different content, that is a conflict, unless `overwrite` is true. Policies do not
+     * apply, because your own code restores content that was allowed before.
      *
-     * Throws as `read_version`, and `History` for a conflict, a read-only memory, or if the store failed
-     * in the middle.
+     * Throws as `read_version`, and `History` for a conflict, a read-only memory, or if the store failed midway.
      */
     @Throws(MemdirException::class)override fun `restore`(`id`: kotlin.String, `overwrite`: kotlin.Boolean): Restored {
             return FfiConverterTypeRestored.lift(
@@ -5282,10 +5277,10 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * Makes every file what it was at a time, whatever was changed since. Files of which the history
-     * knows nothing stay. With `dry_run` it only returns what it would do.
+     * Restores every file to its state at a time: all later changes are reverted. Files that the history does
+     * not know are left unchanged. With `dry_run` it only returns what it would do.
      *
-     * Throws `History` if the history does not reach back so far; otherwise as `restore`.
+     * Throws `History` if the history does not reach back to that time; otherwise as `restore`.
      */
     @Throws(MemdirException::class)override fun `restoreAll`(`at`: java.time.Instant, `dryRun`: kotlin.Boolean): Restored {
             return FfiConverterTypeRestored.lift(
@@ -5304,8 +5299,8 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * Removes the versions that the options keep no longer, and returns how many records of changes that
-     * were. The memory does this now and then after a change, too.
+     * Removes the versions that the retention options no longer keep, and returns the number of removed change
+     * records. The memory also does this from time to time after a change.
      *
      * Throws `History` if the memory has no history or is read-only, `Store` if the store is broken.
      */
@@ -5324,16 +5319,16 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * Takes back a change: every file that it changed becomes what it was before. `change` is the id of
-     * the change, or of a version that it made. With `since` instead, takes back all changes that were
-     * made at that time or later, by `actor` or by anybody. With `dry_run` it only returns what it would do.
-     * With `skip_conflicts` it leaves out the files that cannot be undone because of a conflict, and lists
-     * them. With `merge` it keeps later changes of other lines: where a file was changed since, the lines
-     * of the undone change become what they were, if no later change touches them or a line beside them.
+     * Undoes a change: every file that it changed returns to its previous content. `change` is the id of the
+     * change, or of a version that it made. With `since` instead, it undoes all changes that were made at that
+     * time or later, by `actor` or by all actors. With `dry_run` it only returns what it would do. With
+     * `skip_conflicts` it leaves out the files that cannot be undone because of a conflict, and lists them. With
+     * `merge` it keeps later changes of other lines. In a file that was changed since, only the lines of the
+     * undone change are reverted, if no later change touches them or an adjacent line.
      *
-     * Throws `History` if later changes depend on it, and then nothing was changed, or if what the files
-     * were before was removed because of a limit; otherwise as `restore`. Throws `Config` unless there is either
-     * `change` or `since`.
+     * Throws `History` if later changes depend on it, and then nothing was changed, or if a previous content was
+     * removed because of a limit; otherwise as `restore`. Throws `Config` unless exactly one of `change` and
+     * `since` is given.
      */
     @Throws(MemdirException::class)override fun `undo`(`change`: kotlin.String?, `since`: java.time.Instant?, `actor`: kotlin.String?, `dryRun`: kotlin.Boolean, `skipConflicts`: kotlin.Boolean, `merge`: kotlin.Boolean): Restored {
             return FfiConverterTypeRestored.lift(
@@ -5356,8 +5351,8 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
-     * does not happen, and its reply says so. What cancels the calls of this memory cancels those of the new one, too.
+     * The same memory, with calls that `cancellation` can cancel. If a cancelled call has not begun to write, it is
+     * not executed, and its reply says so. Cancellations of this memory apply to the new one, too.
      */
     @Throws(MemdirException::class)override fun `cancelledBy`(`cancellation`: Cancellation): Memory {
             return FfiConverterTypeMemory.lift(
@@ -5376,7 +5371,7 @@ open class Memory: AutoCloseable, MemoryInterface
 
     /**
      * Deletes everything below `/memories`. The model cannot call this. With a history, all contents stay in the
-     * history; `erase` removes it, too.
+     * history; `erase` also removes the history.
      *
      * Throws `Store` if the store is broken.
      */
@@ -5394,7 +5389,7 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * Makes a new file and its missing parents.
+     * Creates a new file and its missing parents.
      *
      * Throws as `view` does.
      */
@@ -5435,11 +5430,10 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * Executes one tool call, given as the JSON text of its `input`. A whole `tool_use` block is
-     * understood, too.
+     * Executes one tool call, given as the JSON text of its `input` or of a whole `tool_use` block.
      *
-     * It never throws: a model's mistake is a reply with `is_error`. So is a cancelled call, and a
-     * broken store or hook; the reply's `cause` then has the details for you.
+     * It never throws: a mistake by the model is returned as a reply with `is_error`. So is a cancelled call, and a
+     * failure of the store or a hook; the reply's `cause` then has the details for you.
      */override fun `execute`(`json`: kotlin.String): Reply {
             return replying({ it }) { FfiConverterTypeReply.lift(
     callWithHandle {
@@ -5456,8 +5450,8 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * As `execute`, if the call cannot change anything. Otherwise returns null and does nothing.
-     * Use it to run views on their own threads, so they do not wait behind changes.
+     * Like `execute`, but only for a call that cannot change anything. For any other call it returns null and does
+     * nothing. Use it to run views on their own threads, so they do not wait behind changes.
      */override fun `executeView`(`json`: kotlin.String): Reply? {
             return replying({ it }) { FfiConverterOptionalTypeReply.lift(
     callWithHandle {
@@ -5474,17 +5468,15 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * Removes the files that nobody used for `older_than`, and returns them in the order of their
-     * paths. With `dry_run` it only returns them. The model cannot call this.
+     * Removes the files that were not used for `older_than`, and returns them, sorted by path. With `dry_run` it only
+     * returns them. The model cannot call this.
      *
-     * A file is used when it is changed, and when it is viewed or renamed through a memory with
-     * `record_access`. These stay: directories, files that match `never_expire`, files that no
-     * command may delete, and files that are used meanwhile. `watch` is called after every 1,000
-     * files and at the end, and can stop the removal.
+     * A change counts as a use of the file. A view or a rename counts only through a memory with `record_access`.
+     * Directories, files that match `never_expire`, files that no command may delete, and files that are used during
+     * the call are kept. `watch` is called after every 1,000 files and at the end, and can stop the removal.
      *
-     * Throws `Config` if accesses are not recorded, the store does not keep them, or it is
-     * read-only. Throws `Store` if the store is broken; files that are already removed stay
-     * removed.
+     * Throws `Config` if accesses are not recorded, the store does not keep them, or it is read-only. Throws `Store`
+     * if the store is broken; files that are already removed stay removed.
      */
     @Throws(MemdirException::class)override fun `expire`(`olderThan`: java.time.Duration, `dryRun`: kotlin.Boolean, `watch`: ExpiryWatch?): List<Expired> {
             return FfiConverterSequenceTypeExpired.lift(
@@ -5527,10 +5519,10 @@ open class Memory: AutoCloseable, MemoryInterface
 
     /**
      * Calls `listener` with every change that a memory of this process makes on this store: commands, `clear` and
-     * `expire`, of this memory and of any other one on the same open store, or on the same directory or database.
+     * `expire`. This includes other memories on the same open store, or on the same directory or database.
      *
-     * It is called until the subscription is cancelled or let go. Not told is what other processes change, what is
-     * written to the store directly, and what another memory changes on a store of your own.
+     * The listener is called until the subscription is cancelled or released. It does not receive changes by other
+     * processes, direct writes to the store, or changes by another memory on your own store.
      */
     @Throws(MemdirException::class)override fun `observe`(`listener`: ChangeListener): Subscription {
             return FfiConverterTypeSubscription.lift(
@@ -5569,8 +5561,8 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one, or null,
-     * deletes it.
+     * Replaces the only occurrence of `old_str` in a file with `new_str`. If `new_str` is empty or null, it deletes
+     * `old_str`.
      *
      * Throws as `view` does.
      */
@@ -5592,12 +5584,12 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the
-     * first and last line to show (1-based, inclusive; a last line of -1 is the end); null shows
-     * all. An image is refused: `execute` shows it.
+     * Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the first and last line to
+     * show (1-based, inclusive; a last line of -1 is the end); null shows all lines. An image is refused; use
+     * `execute` to show it.
      *
-     * Throws `Refused` with the exact reply for the model, `Store` if the store is broken, `Hook` if
-     * the hook `before` failed.
+     * Throws `Refused` with the exact reply for the model, `Store` if the store is broken, `Hook` if the hook `before`
+     * failed.
      */
     @Throws(MemdirException::class)override fun `view`(`path`: kotlin.String, `viewRange`: List<kotlin.Long>?): kotlin.String {
             return FfiConverterString.lift(
@@ -5616,10 +5608,10 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * For each line of a file as it is now, the version that brought it, its actor and its time. A line that was removed and
-     * brought back is of the version that brought it back. It stays what it is when its file is renamed.
+     * For each line of a file's current content, the version that added it, its actor and its time. If a line was removed
+     * and added again, the later version counts. Renaming the file does not change the result.
      *
-     * Throws `History` if no file is there, it is not UTF-8, or the memory has no history; `Store` if the store is broken.
+     * Throws `History` if there is no file, it is not UTF-8, or the memory has no history; `Store` if the store is broken.
      */
     @Throws(MemdirException::class)override fun `blame`(`path`: kotlin.String): List<BlamedLine> {
             return FfiConverterSequenceTypeBlamedLine.lift(
@@ -5637,9 +5629,9 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * The history as a stream for `git fast-import`, as a whole: a commit for each change, with its actor as the author, on the
-     * branch `main`. The same history always gives the same commits. A content that was removed from the history is replaced by
-     * a text that says so.
+     * The whole history as a stream for `git fast-import`: one commit for each change, with its actor as the author, on
+     * the branch `main`. The same history always gives the same commits. A content that was removed from the history is
+     * replaced by a text that says so.
      *
      * Throws `History` if the memory has no history, `Store` if the store is broken.
      */
@@ -5658,10 +5650,11 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * The files that there were at a time, in the order of their paths. A file that nobody changed since the history is
-     * kept is among them as it is now, if it was last written before that time.
+     * The files that existed at a time, sorted by path. A file that was not changed since recording began is included with
+     * its current content, if it was last written before that time.
      *
-     * Throws `History` if the history does not reach back so far, or the memory has none; `Store` if the store is broken.
+     * Throws `History` if the history does not reach back to that time, or the memory has no history; `Store` if the store
+     * is broken.
      */
     @Throws(MemdirException::class)override fun `filesAt`(`at`: java.time.Instant): List<PastFile> {
             return FfiConverterSequenceTypePastFile.lift(
@@ -5679,12 +5672,13 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * The first `limit` names and lines that are in the history, and that the files do not have any more: newest first,
-     * each with the newest version that has it. `path` is what is or was there, and below it; null is `/memories`. The
-     * query is that of `grep`. With `sensitive_on_view` the texts are searched as a view would show them.
+     * The first `limit` matches in names and lines that the history has and the current files no longer have: newest
+     * first, each with the newest version that has it. `path` limits the search to one path and everything below it,
+     * whether it still exists or not; null is `/memories`. The query is that of `grep`. With `sensitive_on_view` it
+     * searches the texts as a view would show them.
      *
-     * Throws `History` if the memory has no history, or the path is none; `Config` if the regular expression is wrong;
-     * `Store` if the store is broken.
+     * Throws `History` if the memory has no history, or the path is not valid; `Config` if the regular expression is
+     * wrong; `Store` if the store is broken.
      */
     @Throws(MemdirException::class)override fun `grepHistory`(`query`: kotlin.String, `regex`: kotlin.Boolean, `ignoreCase`: kotlin.Boolean, `path`: kotlin.String?, `limit`: kotlin.Long): List<HistoryMatch> {
             return FfiConverterSequenceTypeHistoryMatch.lift(
@@ -5706,7 +5700,7 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * What a file held at a time; null if there was no file.
+     * The content of a file at a time; null if there was no file.
      *
      * Throws as `files_at` and `read_version`.
      */
@@ -5727,13 +5721,13 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * Removes every content with a text from the history for good, as `redact` does, in whatever version of whatever file:
-     * a text anywhere in the content, a regular expression in a line. With `dryRun` it only returns what it would do, and
-     * which files have the text now. The text goes from names as well, unless a file or directory has them now; names of
-     * actors stay. It computes every content.
+     * Permanently removes every content that contains a text from the history, as `redact` does, in all versions of all
+     * files. The text is matched anywhere in the content; a regular expression is matched in each line. With `dryRun` it
+     * only returns what it would remove, and the current files that have the text. The text is also removed from names,
+     * unless a current file or directory has that name; names of actors stay. The call reads every content in the history.
      *
-     * Throws `History` if files have the text now, or the memory has no history or is read-only; `Config` if the regular
-     * expression is wrong; `Store` if the store is broken.
+     * Throws `History` if current files have the text, or the memory has no history or is read-only; `Config` if the
+     * regular expression is wrong; `Store` if the store is broken.
      */
     @Throws(MemdirException::class)override fun `redactText`(`query`: kotlin.String, `reason`: kotlin.String, `regex`: kotlin.Boolean, `ignoreCase`: kotlin.Boolean, `dryRun`: kotlin.Boolean): RedactedText {
             return FfiConverterTypeRedactedText.lift(
@@ -5755,11 +5749,11 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * The whole id of the version or of the change that a person means by a part of it: its beginning or its end, at least
-     * 6 digits. Dashes and the case of letters do not matter.
+     * Completes the id of a version or a change from a part of it: its beginning or its end, at least 6 digits. Dashes and
+     * the case of letters do not matter.
      *
-     * Throws `History` if several have this part, none has it, it is no part of an id, or the memory has no history; `Store`
-     * if the store is broken.
+     * Throws `History` if several ids match, no id matches, the text cannot be part of an id, or the memory has no
+     * history; `Store` if the store is broken.
      */
     @Throws(MemdirException::class)override fun `resolveId`(`part`: kotlin.String): kotlin.String {
             return FfiConverterString.lift(
@@ -5777,7 +5771,7 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * The first half of the method with the name `command`, with its arguments by their names in the tool's documentation.
+     * The first half of the method for `command`. The arguments have their names from the tool's documentation.
      */
     internal fun `beginCommand`(`command`: kotlin.String, `texts`: Map<kotlin.String, kotlin.String>, `viewRange`: List<kotlin.Long>?, `insertLine`: kotlin.Long?): PendingCall {
             return FfiConverterTypePendingCall.lift(
@@ -5833,12 +5827,12 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * Removes everything for good: files, directories, the whole history, and what killed processes left. The model
-     * cannot call this. It works whether or not the memory has the option `history`, is not recorded, and cannot be
-     * undone. With `dryRun` it only counts. Mounted stores that are read-only stay as they are.
+     * Removes everything permanently: files, directories, the whole history, and temporary files of killed processes. The
+     * model cannot call this. It works with and without the option `history`, is not recorded, and cannot be undone. With
+     * `dryRun` it only counts. Read-only mounts are left unchanged.
      *
-     * Afterwards the memory goes on as an empty one, also for other processes. If it fails or is killed, a second call
-     * does the rest. What memdir cannot reach stays: backups, and what a disk or a server keeps of deleted data.
+     * Afterwards the memory is empty and stays usable, also for other processes. If the call fails or is killed, a second
+     * call does the rest. memdir cannot remove backups, or the copies of deleted data that a disk or a server keeps.
      *
      * Throws `Refused` if the memory is read-only, `Store` if the store is broken.
      */
@@ -5859,10 +5853,10 @@ open class Memory: AutoCloseable, MemoryInterface
 
     /**
      * The first `limit` places at `path` and below it where the rules for sensitive text find something, in names and
-     * lines: the built-in ones, and those of `sensitive_rules`. The text itself is not returned. Whether commands may write
-     * such text does not matter here. Null as the path is `/memories`.
+     * lines: the built-in rules, and those of `sensitive_rules`. The text itself is not returned. The option
+     * `sensitive_text` does not affect the result. A null path is `/memories`.
      *
-     * Throws `Refused` if nothing is there, `Config` for a wrong limit, `Store` if the store is broken.
+     * Throws `Refused` if the path does not exist, `Config` for a wrong limit, `Store` if the store is broken.
      */
     @Throws(MemdirException::class)override fun `findSensitive`(`path`: kotlin.String?, `limit`: kotlin.Long): List<SensitiveMatch> {
             return FfiConverterSequenceTypeSensitiveMatch.lift(
@@ -5881,7 +5875,7 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * How much the memory holds: files, bytes, the largest file, the oldest one.
+     * Statistics about the memory: number of files, bytes, the largest file, the oldest one.
      *
      * Throws `Store` if the store is broken.
      */
@@ -5900,14 +5894,14 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * Begins to watch the files at `path` and below it, for changes by anybody: by this process, by other ones, and by what
-     * writes to the store directly. Null as the path is `/memories`. Nothing needs to be there yet.
+     * Watches the files at `path` and below it for changes: by this process, by other processes, and by programs that
+     * write to the store directly. A null path is `/memories`. The path need not exist yet.
      *
-     * What this process changes is seen at once. For the rest it looks at the store `every` so often, in any case less often
-     * if a look takes long; null is twice a second, and once a second if the store is on another machine. The watch keeps
-     * the store open.
+     * Changes by this process are reported at once. For all others it polls the store. `every` is the polling interval.
+     * The real interval is longer if a poll takes long. Null is half a second, or a second if the store is on another
+     * machine. The watch keeps the store open.
      *
-     * Throws `Refused` for a text that is no path, `Config` for a wrong duration, `Store` if the store is broken.
+     * Throws `Refused` if the path is not valid, `Config` for a wrong duration, `Store` if the store is broken.
      */
     @Throws(MemdirException::class)override fun `watch`(`path`: kotlin.String?, `every`: java.time.Duration?): Watch {
             return FfiConverterTypeWatch.lift(
@@ -5931,7 +5925,7 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * A memory on your own store, or on one that is shared with another memory. With `encryptionKey`
+     * A memory on your own store, or on a store that is shared with another memory. With `encryptionKey`
      * everything that the store keeps is encrypted.
      *
      * @throws MemdirException.Config if an option is wrong.
@@ -5942,13 +5936,13 @@ open class Memory: AutoCloseable, MemoryInterface
     constructor(store: Store, options: MemoryOptions = MemoryOptions(), hooks: MemoryHooks? = null) :
         this(UniffiWithHandle, withStore(store, options, hooks).use { it.uniffiCloneHandle() })
 
-    /** Opens a directory, which is made if it does not exist: the files are in its `memories` directory. */
+    /** Opens a directory, which is created if it does not exist: the files are in its `memories` directory. */
     @Throws(MemdirException::class)
     @JvmOverloads
     constructor(directory: java.nio.file.Path, options: MemoryOptions = MemoryOptions(), hooks: MemoryHooks? = null) :
         this(directory.toAbsolutePath().toString(), options, hooks)
 
-    /** As the other `view`: shows all. */
+    /** As the other `view`: shows all lines. */
     @Throws(MemdirException::class)
     fun view(path: kotlin.String): kotlin.String = view(path, null)
 
@@ -5964,7 +5958,7 @@ open class Memory: AutoCloseable, MemoryInterface
     @Throws(MemdirException::class)
     fun expire(olderThan: java.time.Duration, dryRun: kotlin.Boolean): List<Expired> = expire(olderThan, dryRun, null)
 
-    /** As the other `write`: replaces whatever the file holds. */
+    /** As the other `write`: replaces the file's content in any case. */
     @Throws(MemdirException::class)
     fun write(path: kotlin.String, text: kotlin.String): Unit = write(path, text, null)
 
@@ -5976,7 +5970,7 @@ open class Memory: AutoCloseable, MemoryInterface
     @Throws(MemdirException::class)
     fun list(path: kotlin.String?): List<Entry> = list(path, 1L)
 
-    /** As the other `grep`: the first 100 matches of this very text. */
+    /** As the other `grep`: the first 100 matches of this exact text. */
     @Throws(MemdirException::class)
     fun grep(query: kotlin.String): List<GrepMatch> = grep(query, false, false, null, 100L)
 
@@ -6001,7 +5995,7 @@ open class Memory: AutoCloseable, MemoryInterface
     @Throws(MemdirException::class)
     fun watch(path: kotlin.String?): Watch = watch(path, null)
 
-    /** As the other `grepHistory`: the first 100 matches of this very text. */
+    /** As the other `grepHistory`: the first 100 matches of this exact text. */
     @Throws(MemdirException::class)
     fun grepHistory(query: kotlin.String): List<HistoryMatch> = grepHistory(query, false, false, null, 100L)
 
@@ -6023,19 +6017,19 @@ open class Memory: AutoCloseable, MemoryInterface
     fun history(query: HistoryQuery): List<Version> =
         history(query.path, query.limit, query.before, query.actor, query.change, query.since)
 
-    /** As the other `diff`: what the change of the version did. */
+    /** As the other `diff`: the change that made the version. */
     @Throws(MemdirException::class)
     fun diff(id: kotlin.String): kotlin.String = diff(id, null)
 
-    /** As the other `restore`: not over what was changed since. */
+    /** As the other `restore`, without overwriting later changes. */
     @Throws(MemdirException::class)
     fun restore(id: kotlin.String): Restored = restore(id, false)
 
-    /** As the other `undo`: takes back a change. */
+    /** As the other `undo`: undoes a change. */
     @Throws(MemdirException::class)
     fun undo(change: kotlin.String): Restored = undo(change, null, null, false, false, false)
 
-    /** As the other `undo`: takes back everything since then. */
+    /** As the other `undo`: undoes all changes since this time. */
     @Throws(MemdirException::class)
     fun undo(since: java.time.Instant): Restored = undo(null, since, null, false, false, false)
 
@@ -6044,7 +6038,7 @@ open class Memory: AutoCloseable, MemoryInterface
     fun undo(query: UndoQuery): Restored =
         undo(query.change, query.since, query.actor, query.dryRun, query.skipConflicts, query.merge)
 
-    /** As the other `restoreAll`: not only what it would do. */
+    /** As the other `restoreAll`, without `dryRun`. */
     @Throws(MemdirException::class)
     fun restoreAll(at: java.time.Instant): Restored = restoreAll(at, false)
 
@@ -6052,7 +6046,7 @@ open class Memory: AutoCloseable, MemoryInterface
     @Throws(MemdirException::class)
     fun index(): kotlin.String = index(2000L)
 
-    /** As the other `bootstrap`: the project needs nothing to be started. */
+    /** As the other `bootstrap`, without instructions to start the project. */
     @Throws(MemdirException::class)
     fun bootstrap(about: kotlin.String, features: List<kotlin.String>): List<kotlin.String> = bootstrap(about, features, null)
 
@@ -6069,7 +6063,7 @@ open class Memory: AutoCloseable, MemoryInterface
     fun toolDefinitions(dialect: Dialect?): List<kotlin.String> = toolDefinitions(dialect, null)
 
     companion object {
-    /** As the constructor, with hooks that suspend: they are awaited by the methods of [suspending]. */
+    /** As the constructor, with suspending hooks, which the methods of [suspending] await. */
     @Throws(MemdirException::class)
     @JvmSynthetic
     public operator fun invoke(
@@ -6078,7 +6072,7 @@ open class Memory: AutoCloseable, MemoryInterface
         hooks: SuspendingMemoryHooks,
     ): Memory = Memory(store, options, Awaited(hooks))
 
-    /** As the constructor, with hooks that suspend: they are awaited by the methods of [suspending]. */
+    /** As the constructor, with suspending hooks, which the methods of [suspending] await. */
     @Throws(MemdirException::class)
     @JvmSynthetic
     public operator fun invoke(
@@ -6087,7 +6081,7 @@ open class Memory: AutoCloseable, MemoryInterface
         hooks: SuspendingMemoryHooks,
     ): Memory = Memory(directory, options, Awaited(hooks))
 
-    /** As the constructor, with hooks that suspend: they are awaited by the methods of [suspending]. */
+    /** As the constructor, with suspending hooks, which the methods of [suspending] await. */
     @Throws(MemdirException::class)
     @JvmSynthetic
     public operator fun invoke(
@@ -6097,8 +6091,8 @@ open class Memory: AutoCloseable, MemoryInterface
     ): Memory = Memory(store, options, Awaited(hooks))
 
     /**
-     * A memory on your own store, or on one that is shared with another memory. With `encryption_key`
-     * everything that the store keeps is encrypted.
+     * A memory on your own store, or on a store that is shared with another memory. With `encryption_key` everything
+     * that the store keeps is encrypted.
      *
      * Throws `Config` if an option is wrong, `Store` if the store cannot be opened with its key.
      */
@@ -6244,26 +6238,25 @@ internal object FfiConverterTypeMemory: FfiConverter<Memory, Long> {
 /**
  * Your own code before and after each command of a memory.
  *
- * A hook runs on the thread of its command, and several threads may call it at once. Commands that
- * a hook issues on that thread, on the same memory, run without hooks.
+ * A hook runs on the thread of its command, and several threads may call it concurrently. Commands that a hook issues on
+ * that thread, on the same memory, run without hooks.
  */
 public interface MemoryHooks {
 
     /**
-     * Called with each command before the store is touched. The command's paths are valid and
-     * canonical, and its text is as it will be stored. `call` tells who acts, and what the command would change. Not called
-     * for input that is not a command, whose path is refused, or that a policy forbids for its paths alone.
+     * Called with each command before the store is touched. The command's paths are valid and canonical, and its text is
+     * as it will be stored. `call` has the actor, and the diff of the command. Not called for input that is not a command,
+     * whose path is refused, or that a policy forbids because of its paths alone.
      *
-     * If it throws, it has failed: the command is not executed, and the model reads only that it
-     * could not be checked. By default it allows every command.
+     * If it throws, it has failed: the command is not executed, and the model reads only that it could not be checked. By
+     * default it allows every command.
      */
     @Throws(HookException::class)
     fun `before`(`command`: Command, `call`: HookCall): HookDecision = HookDecision.Allow
 
     /**
-     * Called after each call, when its reply is ready. Also called for input that is not a
-     * command. An error that it throws is logged and changes nothing, because the command is
-     * done. By default it does nothing.
+     * Called after each call, when its reply is ready. Also called for input that is not a command. An error that it
+     * throws is logged and has no other effect, because the command is already executed. By default it does nothing.
      */
     @Throws(HookException::class)
     fun `after`(`event`: Event) = Unit
@@ -6274,8 +6267,8 @@ public interface MemoryHooks {
 /**
  * Your own code before and after each command of a memory.
  *
- * A hook runs on the thread of its command, and several threads may call it at once. Commands that
- * a hook issues on that thread, on the same memory, run without hooks.
+ * A hook runs on the thread of its command, and several threads may call it concurrently. Commands that a hook issues on
+ * that thread, on the same memory, run without hooks.
  */
 internal open class MemoryHooksImpl: AutoCloseable, MemoryHooks
 {
@@ -6380,12 +6373,12 @@ internal open class MemoryHooksImpl: AutoCloseable, MemoryHooks
 
 
     /**
-     * Called with each command before the store is touched. The command's paths are valid and
-     * canonical, and its text is as it will be stored. `call` tells who acts, and what the command would change. Not called
-     * for input that is not a command, whose path is refused, or that a policy forbids for its paths alone.
+     * Called with each command before the store is touched. The command's paths are valid and canonical, and its text is
+     * as it will be stored. `call` has the actor, and the diff of the command. Not called for input that is not a command,
+     * whose path is refused, or that a policy forbids because of its paths alone.
      *
-     * If it throws, it has failed: the command is not executed, and the model reads only that it
-     * could not be checked. By default it allows every command.
+     * If it throws, it has failed: the command is not executed, and the model reads only that it could not be checked. By
+     * default it allows every command.
      */
     @Throws(HookException::class)override fun `before`(`command`: Command, `call`: HookCall): HookDecision {
             return FfiConverterTypeHookDecision.lift(
@@ -6404,9 +6397,8 @@ internal open class MemoryHooksImpl: AutoCloseable, MemoryHooks
 
 
     /**
-     * Called after each call, when its reply is ready. Also called for input that is not a
-     * command. An error that it throws is logged and changes nothing, because the command is
-     * done. By default it does nothing.
+     * Called after each call, when its reply is ready. Also called for input that is not a command. An error that it
+     * throws is logged and has no other effect, because the command is already executed. By default it does nothing.
      */
     @Throws(HookException::class)override fun `after`(`event`: Event)
         =
@@ -6669,9 +6661,9 @@ open class Mount: AutoCloseable, MountInterface
         this.cleanable = null
     }
     /**
-     * Mounts the store that `store` names at `path`. A path without a scheme is a directory. At
-     * `/memories` its files are in its `memories` directory; below, they are in that very
-     * directory.
+     * Mounts the store at the address `store` at `path`. An address without a scheme is a
+     * directory. At `/memories` the files are in its `memories` directory; below, they are in the
+     * directory itself.
      *
      * With `read_only` the store can be viewed but not changed, and must exist.
      */
@@ -6775,7 +6767,7 @@ open class Mount: AutoCloseable, MountInterface
     constructor(path: kotlin.String, store: Store, readOnly: kotlin.Boolean = false) :
         this(UniffiWithHandle, withStore(path, store, readOnly).use { it.uniffiCloneHandle() })
 
-    /** Mounts the files of that very directory at [path]; at `/memories`, those of its `memories` directory. */
+    /** Mounts the files of exactly that directory at [path]; at `/memories`, those of its `memories` directory. */
     @JvmOverloads
     constructor(path: kotlin.String, directory: java.nio.file.Path, readOnly: kotlin.Boolean = false) :
         this(path, directory.toAbsolutePath().toString(), readOnly)
@@ -6924,18 +6916,18 @@ internal object FfiConverterTypeMount: FfiConverter<Mount, Long> {
 
 
 /**
- * A call that is decoded and validated. One of `finish`, `fail_hook`, `no_thread` and `cancel` ends it, whichever comes
- * first; later ones do nothing. It has its reply and its event then.
+ * A call that is decoded and validated. The first call of `finish`, `fail_hook`, `no_thread` or `cancel` ends it; later
+ * ones do nothing. After that it has its reply and its event.
  */
 internal interface PendingCallInterface {
 
     /**
-     * Gives the call up, unless a thread has begun it: nothing is changed.
+     * Cancels the call, unless a thread has begun it. Nothing is changed.
      */
     fun `cancel`()
 
     /**
-     * The command for `before`; null if it is not asked.
+     * The command for `before`; null if the hook is not called.
      */
     fun `command`(): Command?
 
@@ -6955,27 +6947,27 @@ internal interface PendingCallInterface {
     fun `finish`(`decision`: HookDecision, `cancellation`: Cancellation)
 
     /**
-     * What `before` may know of the call; null if it is not asked.
+     * The other facts about the call for `before`; null if the hook is not called.
      */
     fun `hookCall`(): HookCall?
 
     /**
-     * Whether it changes nothing: a view, or a call that is already refused.
+     * True if it changes nothing: a view, or a call that is already refused.
      */
     fun `isView`(): kotlin.Boolean
 
     /**
-     * Ends the call, because there is no thread to execute the command on; `cause` is what the system said.
+     * Ends the call, because no thread could be started for the command; `cause` is the system's message.
      */
     fun `noThread`(`cause`: kotlin.String)
 
     /**
-     * What `execute` returns; null if the call is not ended, or was asked for its reply before.
+     * The result of `execute`; null if the call has not ended, or if its reply was already read.
      */
     fun `reply`(): Reply?
 
     /**
-     * What the method of the command returns; null as for `reply`.
+     * The result of the command's method; null as for `reply`.
      *
      * Throws as the method does.
      */
@@ -6985,8 +6977,8 @@ internal interface PendingCallInterface {
 }
 
 /**
- * A call that is decoded and validated. One of `finish`, `fail_hook`, `no_thread` and `cancel` ends it, whichever comes
- * first; later ones do nothing. It has its reply and its event then.
+ * A call that is decoded and validated. The first call of `finish`, `fail_hook`, `no_thread` or `cancel` ends it; later
+ * ones do nothing. After that it has its reply and its event.
  */
 internal open class PendingCall: AutoCloseable, PendingCallInterface
 {
@@ -7091,7 +7083,7 @@ internal open class PendingCall: AutoCloseable, PendingCallInterface
 
 
     /**
-     * Gives the call up, unless a thread has begun it: nothing is changed.
+     * Cancels the call, unless a thread has begun it. Nothing is changed.
      */override fun `cancel`()
         =
     callWithHandle {
@@ -7106,7 +7098,7 @@ internal open class PendingCall: AutoCloseable, PendingCallInterface
 
 
     /**
-     * The command for `before`; null if it is not asked.
+     * The command for `before`; null if the hook is not called.
      */override fun `command`(): Command? {
             return FfiConverterOptionalTypeCommand.lift(
     callWithHandle {
@@ -7171,7 +7163,7 @@ internal open class PendingCall: AutoCloseable, PendingCallInterface
 
 
     /**
-     * What `before` may know of the call; null if it is not asked.
+     * The other facts about the call for `before`; null if the hook is not called.
      */override fun `hookCall`(): HookCall? {
             return FfiConverterOptionalTypeHookCall.lift(
     callWithHandle {
@@ -7187,7 +7179,7 @@ internal open class PendingCall: AutoCloseable, PendingCallInterface
 
 
     /**
-     * Whether it changes nothing: a view, or a call that is already refused.
+     * True if it changes nothing: a view, or a call that is already refused.
      */override fun `isView`(): kotlin.Boolean {
             return FfiConverterBoolean.lift(
     callWithHandle {
@@ -7203,7 +7195,7 @@ internal open class PendingCall: AutoCloseable, PendingCallInterface
 
 
     /**
-     * Ends the call, because there is no thread to execute the command on; `cause` is what the system said.
+     * Ends the call, because no thread could be started for the command; `cause` is the system's message.
      */override fun `noThread`(`cause`: kotlin.String)
         =
     callWithHandle {
@@ -7219,7 +7211,7 @@ internal open class PendingCall: AutoCloseable, PendingCallInterface
 
 
     /**
-     * What `execute` returns; null if the call is not ended, or was asked for its reply before.
+     * The result of `execute`; null if the call has not ended, or if its reply was already read.
      */override fun `reply`(): Reply? {
             return FfiConverterOptionalTypeReply.lift(
     callWithHandle {
@@ -7235,7 +7227,7 @@ internal open class PendingCall: AutoCloseable, PendingCallInterface
 
 
     /**
-     * What the method of the command returns; null as for `reply`.
+     * The result of the command's method; null as for `reply`.
      *
      * Throws as the method does.
      */
@@ -7387,13 +7379,13 @@ internal object FfiConverterTypePendingCall: FfiConverter<PendingCall, Long> {
 
 
 /**
- * A place that keeps files and directories under `/memories`: implement it to keep memories
- * wherever you like.
+ * A place that keeps files and directories under `/memories`. Implement it to keep memories in a
+ * storage system of your own.
  *
  * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method either
  * succeeds completely, or throws and changes nothing. Throw the matching `StoreError`. Any other
  * error means that the store is broken, and the model reads only that the memory is out of reach.
- * Many threads may call methods at once.
+ * Several threads may call methods concurrently.
  */
 public interface Store {
 
@@ -7413,19 +7405,20 @@ public interface Store {
     /**
      * Writes a whole file, and makes missing parents.
      *
-     * Without `overwrite` creation is exclusive: if two calls create one path at once, exactly one
-     * succeeds. With it, an existing file is replaced. Throws `AlreadyExists` if there is a file
-     * (unless overwriting) or a directory (always), `NotADirectory` if a parent is a file.
+     * Without `overwrite` creation is exclusive: if two calls create one path concurrently,
+     * exactly one succeeds. With it, an existing file is replaced. Throws `AlreadyExists` if there
+     * is a file (unless overwriting) or a directory (always), `NotADirectory` if a parent is a
+     * file.
      */
     @Throws(StoreException::class)
     fun `write`(`path`: kotlin.String, `content`: kotlin.ByteArray, `overwrite`: kotlin.Boolean)
 
     /**
-     * Changes a file: reads it, passes the content to `edit`, and writes the result, while no
-     * other writer can come between.
+     * Changes a file atomically: reads it, passes the content to `edit`, and writes the result,
+     * without another writer in between.
      *
-     * If one did, the store calls `edit` again with the newer content; the last call counts. If
-     * `edit` returns null, nothing is written. Throws `NotFound`, `IsADirectory`.
+     * If there was one, the store calls `edit` again with the newer content; the last call counts.
+     * If `edit` returns null, nothing is written. Throws `NotFound`, `IsADirectory`.
      */
     @Throws(StoreException::class)
     fun `update`(`path`: kotlin.String, `edit`: Edit)
@@ -7439,11 +7432,14 @@ public interface Store {
     /**
      * Moves a file or directory, and makes the destination's missing parents. Never overwrites.
      *
-     * Throws, in this order: `NotFound` if `source` does not exist, `AlreadyExists` if
-     * `destination` exists (also if both are the same), `IntoItself` if `destination` is below the
-     * directory `source`, `NotADirectory` if a parent of `destination` is a file, `NameTooLong` if
-     * a path below `source` would have more than 64 levels below `/memories` or more than 4,096
-     * bytes.
+     * Throws, in this order:
+     *
+     * - `NotFound` if `source` does not exist,
+     * - `AlreadyExists` if `destination` exists, also if both are the same,
+     * - `IntoItself` if `destination` is below the directory `source`,
+     * - `NotADirectory` if a parent of `destination` is a file,
+     * - `NameTooLong` if a path below `source` would have more than 64 levels below `/memories` or
+     * more than 4,096 bytes.
      */
     @Throws(StoreException::class)
     fun `rename`(`source`: kotlin.String, `destination`: kotlin.String)
@@ -7458,18 +7454,18 @@ public interface Store {
     fun `setModified`(`path`: kotlin.String, `time`: java.time.Instant) = Unit
 
     /**
-     * Whether the store keeps times of access, which the expiry of unused files needs. If it does,
-     * it implements `record_access` and `delete_unused`, and its listings have the `accessed` of
-     * each file. By default it does not.
+     * True if the store keeps times of access, which the expiry of unused files needs. Such a
+     * store implements `record_access` and `delete_unused`, and its listings have the `accessed`
+     * of each file. Default: false.
      */
     @Throws(StoreException::class)
     fun `tracksAccess`(): kotlin.Boolean = false
 
     /**
-     * Whether the store takes names for the same that differ only in case or in how letters are
-     * composed, as file systems of macOS and Windows do. A memory then compares paths so, too: no
-     * policy can be passed by another spelling. By default it does not. The memory asks when it is
-     * opened.
+     * True if the store treats names that differ only in case, or in how letters are composed, as
+     * the same name. File systems of macOS and Windows do. A memory then compares paths in the
+     * same way, so another spelling cannot evade a policy. The memory calls this once, when it is
+     * opened. Default: false.
      */
     @Throws(StoreException::class)
     fun `foldsCase`(): kotlin.Boolean = false
@@ -7484,8 +7480,8 @@ public interface Store {
 
     /**
      * Deletes a file if it was neither written nor accessed at `since` or later, and returns
-     * whether it did. No writer can come between. Returns false also if nothing is there, or a
-     * directory. By default it deletes nothing.
+     * whether it did. The check and the deletion are one atomic step. Returns false also if there
+     * is no file at the path. By default it deletes nothing.
      */
     @Throws(StoreException::class)
     fun `deleteUnused`(`path`: kotlin.String, `since`: java.time.Instant): kotlin.Boolean = false
@@ -7494,13 +7490,13 @@ public interface Store {
 }
 
 /**
- * A place that keeps files and directories under `/memories`: implement it to keep memories
- * wherever you like.
+ * A place that keeps files and directories under `/memories`. Implement it to keep memories in a
+ * storage system of your own.
  *
  * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method either
  * succeeds completely, or throws and changes nothing. Throw the matching `StoreError`. Any other
  * error means that the store is broken, and the model reads only that the memory is out of reach.
- * Many threads may call methods at once.
+ * Several threads may call methods concurrently.
  */
 internal open class StoreImpl: AutoCloseable, Store
 {
@@ -7644,9 +7640,10 @@ internal open class StoreImpl: AutoCloseable, Store
     /**
      * Writes a whole file, and makes missing parents.
      *
-     * Without `overwrite` creation is exclusive: if two calls create one path at once, exactly one
-     * succeeds. With it, an existing file is replaced. Throws `AlreadyExists` if there is a file
-     * (unless overwriting) or a directory (always), `NotADirectory` if a parent is a file.
+     * Without `overwrite` creation is exclusive: if two calls create one path concurrently,
+     * exactly one succeeds. With it, an existing file is replaced. Throws `AlreadyExists` if there
+     * is a file (unless overwriting) or a directory (always), `NotADirectory` if a parent is a
+     * file.
      */
     @Throws(StoreException::class)override fun `write`(`path`: kotlin.String, `content`: kotlin.ByteArray, `overwrite`: kotlin.Boolean)
         =
@@ -7665,11 +7662,11 @@ internal open class StoreImpl: AutoCloseable, Store
 
 
     /**
-     * Changes a file: reads it, passes the content to `edit`, and writes the result, while no
-     * other writer can come between.
+     * Changes a file atomically: reads it, passes the content to `edit`, and writes the result,
+     * without another writer in between.
      *
-     * If one did, the store calls `edit` again with the newer content; the last call counts. If
-     * `edit` returns null, nothing is written. Throws `NotFound`, `IsADirectory`.
+     * If there was one, the store calls `edit` again with the newer content; the last call counts.
+     * If `edit` returns null, nothing is written. Throws `NotFound`, `IsADirectory`.
      */
     @Throws(StoreException::class)override fun `update`(`path`: kotlin.String, `edit`: Edit)
         =
@@ -7706,11 +7703,14 @@ internal open class StoreImpl: AutoCloseable, Store
     /**
      * Moves a file or directory, and makes the destination's missing parents. Never overwrites.
      *
-     * Throws, in this order: `NotFound` if `source` does not exist, `AlreadyExists` if
-     * `destination` exists (also if both are the same), `IntoItself` if `destination` is below the
-     * directory `source`, `NotADirectory` if a parent of `destination` is a file, `NameTooLong` if
-     * a path below `source` would have more than 64 levels below `/memories` or more than 4,096
-     * bytes.
+     * Throws, in this order:
+     *
+     * - `NotFound` if `source` does not exist,
+     * - `AlreadyExists` if `destination` exists, also if both are the same,
+     * - `IntoItself` if `destination` is below the directory `source`,
+     * - `NotADirectory` if a parent of `destination` is a file,
+     * - `NameTooLong` if a path below `source` would have more than 64 levels below `/memories` or
+     * more than 4,096 bytes.
      */
     @Throws(StoreException::class)override fun `rename`(`source`: kotlin.String, `destination`: kotlin.String)
         =
@@ -7749,9 +7749,9 @@ internal open class StoreImpl: AutoCloseable, Store
 
 
     /**
-     * Whether the store keeps times of access, which the expiry of unused files needs. If it does,
-     * it implements `record_access` and `delete_unused`, and its listings have the `accessed` of
-     * each file. By default it does not.
+     * True if the store keeps times of access, which the expiry of unused files needs. Such a
+     * store implements `record_access` and `delete_unused`, and its listings have the `accessed`
+     * of each file. Default: false.
      */
     @Throws(StoreException::class)override fun `tracksAccess`(): kotlin.Boolean {
             return FfiConverterBoolean.lift(
@@ -7768,10 +7768,10 @@ internal open class StoreImpl: AutoCloseable, Store
 
 
     /**
-     * Whether the store takes names for the same that differ only in case or in how letters are
-     * composed, as file systems of macOS and Windows do. A memory then compares paths so, too: no
-     * policy can be passed by another spelling. By default it does not. The memory asks when it is
-     * opened.
+     * True if the store treats names that differ only in case, or in how letters are composed, as
+     * the same name. File systems of macOS and Windows do. A memory then compares paths in the
+     * same way, so another spelling cannot evade a policy. The memory calls this once, when it is
+     * opened. Default: false.
      */
     @Throws(StoreException::class)override fun `foldsCase`(): kotlin.Boolean {
             return FfiConverterBoolean.lift(
@@ -7809,8 +7809,8 @@ internal open class StoreImpl: AutoCloseable, Store
 
     /**
      * Deletes a file if it was neither written nor accessed at `since` or later, and returns
-     * whether it did. No writer can come between. Returns false also if nothing is there, or a
-     * directory. By default it deletes nothing.
+     * whether it did. The check and the deletion are one atomic step. Returns false also if there
+     * is no file at the path. By default it deletes nothing.
      */
     @Throws(StoreException::class)override fun `deleteUnused`(`path`: kotlin.String, `since`: java.time.Instant): kotlin.Boolean {
             return FfiConverterBoolean.lift(
@@ -8208,7 +8208,7 @@ internal object FfiConverterTypeStore: FfiConverter<Store, Long> {
 
 
 /**
- * Makes stores, for `check_contract`.
+ * Creates stores for `check_contract`.
  */
 public fun interface StoreFactory {
 
@@ -8222,7 +8222,7 @@ public fun interface StoreFactory {
 }
 
 /**
- * Makes stores, for `check_contract`.
+ * Creates stores for `check_contract`.
  */
 internal open class StoreFactoryImpl: AutoCloseable, StoreFactory
 {
@@ -8537,12 +8537,12 @@ internal object FfiConverterTypeStoreFactory: FfiConverter<StoreFactory, Long> {
 
 
 /**
- * Ends the calls of a listener: see `Memory.observe`.
+ * The registration of a listener: see `Memory.observe`.
  */
 public interface SubscriptionInterface {
 
     /**
-     * Ends the calls. A second call does nothing. So does letting go of the subscription.
+     * Stops the calls of the listener. A second call does nothing. Releasing the subscription also stops them.
      */
     fun `cancel`()
 
@@ -8550,7 +8550,7 @@ public interface SubscriptionInterface {
 }
 
 /**
- * Ends the calls of a listener: see `Memory.observe`.
+ * The registration of a listener: see `Memory.observe`.
  */
 open class Subscription: AutoCloseable, SubscriptionInterface
 {
@@ -8655,7 +8655,7 @@ open class Subscription: AutoCloseable, SubscriptionInterface
 
 
     /**
-     * Ends the calls. A second call does nothing. So does letting go of the subscription.
+     * Stops the calls of the listener. A second call does nothing. Releasing the subscription also stops them.
      */override fun `cancel`()
         =
     callWithHandle {
@@ -8803,31 +8803,32 @@ internal object FfiConverterTypeSubscription: FfiConverter<Subscription, Long> {
 
 
 /**
- * Tells what is changed in a memory, by anybody: see `Memory.watch`. Many threads may use it: each change is told to one
- * of them.
+ * Reports changes in a memory by all processes: see `Memory.watch`. Several threads may use it. Each change is reported
+ * to only one of them.
  */
 public interface WatchInterface {
 
     /**
-     * Ends the watch, also for those who wait. A second call does nothing. So does letting go of the watch.
+     * Ends the watch, and all waits for it. A second call does nothing. Releasing the watch also ends it.
      */
     fun `cancel`()
 
     /**
-     * What was changed since the last call, or since the watch began, in the order of the paths: files that were written or
-     * deleted. If that is nothing, it waits for a change, at most for `wait`; with 0 it looks once. Null if the watch is
-     * cancelled, also meanwhile.
+     * The changes since the last call, or since the watch began, sorted by path: files that were written or deleted. If
+     * there are none, it waits for a change for up to `wait`; with 0 it polls once. Null if the watch is cancelled, also
+     * while it waits.
      *
-     * A rename is told as a file that is deleted and one that is written; a directory as its files. What is changed and
-     * changed back between two looks is not told.
+     * A rename is reported as a deleted file and a written file, and the rename of a directory as changes of its files.
+     * Changes undone between two polls are not reported.
      *
-     * Throws `Config` for a wrong duration, `Store` if the store is broken. The next call tells what this one could not.
+     * Throws `Config` for a wrong duration, `Store` if the store is broken. The next call then reports the changes that
+     * this one missed.
      */
     fun `changes`(`wait`: java.time.Duration): List<Change>?
 
     /**
-     * Whether `changes` would look at the store at once, return null or throw. It neither waits nor reads: for a loop of your
-     * own that waits without a thread.
+     * True if `changes` would poll the store at once, return null or throw. It neither waits nor reads. Use it in a loop
+     * of your own that waits without a thread.
      */
     fun `isDue`(): kotlin.Boolean
 
@@ -8835,8 +8836,8 @@ public interface WatchInterface {
 }
 
 /**
- * Tells what is changed in a memory, by anybody: see `Memory.watch`. Many threads may use it: each change is told to one
- * of them.
+ * Reports changes in a memory by all processes: see `Memory.watch`. Several threads may use it. Each change is reported
+ * to only one of them.
  */
 open class Watch: AutoCloseable, WatchInterface
 {
@@ -8941,7 +8942,7 @@ open class Watch: AutoCloseable, WatchInterface
 
 
     /**
-     * Ends the watch, also for those who wait. A second call does nothing. So does letting go of the watch.
+     * Ends the watch, and all waits for it. A second call does nothing. Releasing the watch also ends it.
      */override fun `cancel`()
         =
     callWithHandle {
@@ -8956,14 +8957,15 @@ open class Watch: AutoCloseable, WatchInterface
 
 
     /**
-     * What was changed since the last call, or since the watch began, in the order of the paths: files that were written or
-     * deleted. If that is nothing, it waits for a change, at most for `wait`; with 0 it looks once. Null if the watch is
-     * cancelled, also meanwhile.
+     * The changes since the last call, or since the watch began, sorted by path: files that were written or deleted. If
+     * there are none, it waits for a change for up to `wait`; with 0 it polls once. Null if the watch is cancelled, also
+     * while it waits.
      *
-     * A rename is told as a file that is deleted and one that is written; a directory as its files. What is changed and
-     * changed back between two looks is not told.
+     * A rename is reported as a deleted file and a written file, and the rename of a directory as changes of its files.
+     * Changes undone between two polls are not reported.
      *
-     * Throws `Config` for a wrong duration, `Store` if the store is broken. The next call tells what this one could not.
+     * Throws `Config` for a wrong duration, `Store` if the store is broken. The next call then reports the changes that
+     * this one missed.
      */
     @Throws(MemdirException::class, InterruptedException::class)
     override fun `changes`(`wait`: java.time.Duration): List<Change>? = waiting(`wait`) { look(it) }
@@ -8984,8 +8986,8 @@ open class Watch: AutoCloseable, WatchInterface
 
 
     /**
-     * Whether `changes` would look at the store at once, return null or throw. It neither waits nor reads: for a loop of your
-     * own that waits without a thread.
+     * True if `changes` would poll the store at once, return null or throw. It neither waits nor reads. Use it in a loop
+     * of your own that waits without a thread.
      */override fun `isDue`(): kotlin.Boolean {
             return FfiConverterBoolean.lift(
     callWithHandle {
@@ -10190,7 +10192,7 @@ data class MemoryOptions (
 
 
     companion object {
-        /** The options for Java: every one has a method, and `build` ends it. */
+        /** A builder for Java: each option has a method, and `build` returns the options. */
         @JvmStatic fun builder(): MemoryOptionsBuilder = MemoryOptionsBuilder()
     }
 }
@@ -10497,28 +10499,28 @@ internal object FfiConverterTypeRedactedText: FfiConverterRustBuffer<RedactedTex
  */
 data class Reply @JvmOverloads constructor (
     /**
-     * The text for the model. If the reply is an image, a few words in its place.
+     * The text for the model. If the reply is an image, a short description of it.
      */
     val `content`: kotlin.String
     ,
     /**
-     * Whether the command failed: the `is_error` of the `tool_result`.
+     * True if the command failed: the `is_error` of the `tool_result`.
      */
     val `isError`: kotlin.Boolean
     ,
     /**
-     * What kind of error it is; null if there is none.
+     * The kind of error; null if there is no error.
      */
     val `kind`: ErrorKind? = null
     ,
     /**
-     * The error, if the store itself or a hook failed. For your log and never for the model.
+     * The error, if the store itself or a hook failed. Write it to your log and never show it to the model.
      */
     val `cause`: kotlin.String? = null
     ,
     /**
-     * The image for the model, to be sent in the place of the text; null if the reply is text. There
-     * is none unless `max_image_bytes` is set.
+     * The image for the model, to be sent instead of the text; null if the reply is text. It is always null unless
+     * `max_image_bytes` is set.
      */
     val `image`: ReplyImage? = null
 
@@ -10565,7 +10567,7 @@ internal object FfiConverterTypeReply: FfiConverterRustBuffer<Reply> {
 
 
 /**
- * An image that a view shows. The bytes are those of a whole PNG or JPEG file.
+ * An image that a view shows. The bytes are those of a complete PNG or JPEG file.
  */
 data class ReplyImage (
     /**
@@ -11178,7 +11180,7 @@ sealed class Command {
     }
 
     /**
-     * Make a new file.
+     * Create a new file.
      */
     data class Create(
         /**
@@ -11466,7 +11468,7 @@ internal object FfiConverterTypeCopyPhase: FfiConverterRustBuffer<CopyPhase> {
 
 
 /**
- * Which model host a tool's definition is for.
+ * The model host that a tool's definition is for.
  */
 
 enum class Dialect {
@@ -11484,7 +11486,7 @@ enum class Dialect {
      */
     OPEN_AI_CHAT,
     /**
-     * A custom tool of Anthropic's Messages API, for where the memory tool itself cannot be used.
+     * A custom tool of Anthropic's Messages API, if the memory tool itself cannot be used.
      */
     ANTHROPIC_CUSTOM,
     /**
@@ -11699,7 +11701,7 @@ internal object FfiConverterTypeErrorKind: FfiConverterRustBuffer<ErrorKind> {
 
 
 /**
- * Why a call about the history failed.
+ * The reason why a call about the history failed. Nothing was changed, unless it is `partly`.
  */
 
 enum class HistoryErrorKind {
@@ -11721,11 +11723,11 @@ enum class HistoryErrorKind {
      */
     PATH,
     /**
-     * There is no such version or change: it is another memory's, or was removed because of a limit.
+     * There is no such version or change: it belongs to another memory, or was removed because of a limit.
      */
     UNKNOWN,
     /**
-     * Several versions or changes have this part of an id.
+     * Several versions or changes match this part of an id.
      */
     AMBIGUOUS,
     /**
@@ -11733,7 +11735,7 @@ enum class HistoryErrorKind {
      */
     NO_CONTENT,
     /**
-     * No file is there.
+     * There is no file at the path.
      */
     NO_FILE,
     /**
@@ -11745,15 +11747,15 @@ enum class HistoryErrorKind {
      */
     REDACTED,
     /**
-     * The content cannot be computed any more: records of the history are damaged or missing.
+     * The content cannot be reconstructed, because records of the history are damaged or missing.
      */
     DAMAGED,
     /**
-     * Later changes stand on what would be taken back, files were changed since, or something is in the way.
+     * Later changes depend on the undone change, files were changed since, or another entry is in the way.
      */
     CONFLICT,
     /**
-     * What the file was before was removed from the history for its age.
+     * The previous content of the file was removed from the history because of a limit.
      */
     TRIMMED,
     /**
@@ -11761,7 +11763,7 @@ enum class HistoryErrorKind {
      */
     IS_CURRENT,
     /**
-     * The store failed after some of the files were written. What was written is a change of its own.
+     * The store failed after some of the files were written. The written files are recorded as a change of their own.
      */
     PARTLY;
 
@@ -11878,7 +11880,7 @@ internal object FfiConverterTypeHistoryOperation: FfiConverterRustBuffer<History
 
 
 /**
- * What `before` decides about a command.
+ * The decision of `before` about a command.
  */
 sealed class HookDecision {
 
@@ -11889,9 +11891,8 @@ sealed class HookDecision {
 
 
     /**
-     * The command is executed with `text` in the place of its file text, new string or inserted
-     * text. All other policies check this text. If the command writes no text, the hook counts as
-     * failed.
+     * The command is executed with `text` instead of its file text, new string or inserted text. All other policies check
+     * this text. If the command writes no text, the hook counts as failed.
      */
     data class Replace(
         /**
@@ -11910,7 +11911,7 @@ sealed class HookDecision {
      */
     data class Deny(
         /**
-         * The sentence for the model: what is forbidden, and what to do instead.
+         * The message for the model: what is forbidden, and what to do instead.
          */
         val `reason`: kotlin.String) : HookDecision()
 
@@ -11997,7 +11998,7 @@ internal object FfiConverterTypeHookDecision : FfiConverterRustBuffer<HookDecisi
 
 
 /**
- * Why a hook failed.
+ * The reason why a hook failed.
  */
 sealed class HookException: kotlin.Exception() {
 
@@ -12077,7 +12078,7 @@ internal object FfiConverterTypeHookError : FfiConverterRustBuffer<HookException
 
 
 /**
- * Why a call did not do what it was asked to do.
+ * The reason why a call failed.
  */
 sealed class MemdirException: kotlin.Exception() {
 
@@ -12087,12 +12088,12 @@ sealed class MemdirException: kotlin.Exception() {
     class Refused(
 
         /**
-         * The exact answer for the model, to be sent back with `is_error: true`.
+         * The exact reply for the model. Send it back with `is_error: true`.
          */
         val `reason`: kotlin.String,
 
         /**
-         * What kind of refusal it is.
+         * The kind of refusal.
          */
         val `kind`: ErrorKind
         ) : MemdirException() {
@@ -12101,8 +12102,8 @@ sealed class MemdirException: kotlin.Exception() {
     }
 
     /**
-     * The store is broken or out of reach, or was locked by others for too long, or the call was given
-     * up.
+     * The store is broken or out of reach, other writers kept it locked for too long, or the call was
+     * cancelled.
      */
     class Store(
 
@@ -12112,12 +12113,12 @@ sealed class MemdirException: kotlin.Exception() {
         val `reason`: kotlin.String,
 
         /**
-         * What the model reads, and what that means for its command.
+         * The reply for the model. It says what the failure means for the command.
          */
         val `answer`: kotlin.String,
 
         /**
-         * What kind of failure it is: busy, cancelled, unavailable, or with an unknown outcome.
+         * The kind of failure: busy, cancelled, unavailable, or with an unknown outcome.
          */
         val `kind`: ErrorKind
         ) : MemdirException() {
@@ -12145,7 +12146,7 @@ sealed class MemdirException: kotlin.Exception() {
     class Config(
 
         /**
-         * What is wrong with it.
+         * The error message.
          */
         val `reason`: kotlin.String,
 
@@ -12164,12 +12165,12 @@ sealed class MemdirException: kotlin.Exception() {
     class Copy(
 
         /**
-         * Why.
+         * The error message.
          */
         val `reason`: kotlin.String,
 
         /**
-         * Where the destination holds something else; empty if the copy was stopped.
+         * The paths in the destination that have different content; empty if the copy was stopped.
          */
         val `paths`: List<kotlin.String>
         ) : MemdirException() {
@@ -12178,13 +12179,13 @@ sealed class MemdirException: kotlin.Exception() {
     }
 
     /**
-     * The history could not be read, or something not be taken back. Nothing was changed, unless
-     * `kind` says that the change was made in part.
+     * The history could not be read, or a change could not be undone. Nothing was changed, unless `kind`
+     * says that the change was made in part.
      */
     class History(
 
         /**
-         * Why.
+         * The error message.
          */
         val `reason`: kotlin.String,
 
@@ -12194,13 +12195,13 @@ sealed class MemdirException: kotlin.Exception() {
         val `kind`: HistoryErrorKind,
 
         /**
-         * Of a conflict, the files that were changed since and what is in the way; the file whose history was
-         * removed, or that has the content now. Otherwise empty.
+         * For a conflict, the files that were changed since and the paths that are in the way. Otherwise the
+         * file whose history was removed, or that has the content now; empty if there is none.
          */
         val `paths`: List<kotlin.String>,
 
         /**
-         * Of a conflict, for each path the later change, its actor and its time. Otherwise empty.
+         * For a conflict, the later change of each path, with its actor and its time. Otherwise empty.
          */
         val `conflicts`: List<Conflict>
         ) : MemdirException() {
@@ -12211,8 +12212,8 @@ sealed class MemdirException: kotlin.Exception() {
 
 
         /**
-         * What goes back to the model: the exact answer, or, where the store or a hook is broken, a
-         * sentence that says no more than that.
+         * The reply for the model: the exact reply of a refusal. If the store or a hook failed, it says only
+         * that.
          */ fun `reply`(): Reply {
             return FfiConverterTypeReply.lift(
     uniffiRustCall() { _status ->
@@ -12645,12 +12646,12 @@ internal object FfiConverterTypeStaleGuard: FfiConverterRustBuffer<StaleGuard> {
 
 
 /**
- * Why a method of a store failed.
+ * The reason why a method of a store failed.
  */
 sealed class StoreException: kotlin.Exception() {
 
     /**
-     * Nothing is there.
+     * The path does not exist.
      */
     class NotFound(
         ) : StoreException() {
@@ -12659,7 +12660,7 @@ sealed class StoreException: kotlin.Exception() {
     }
 
     /**
-     * Something is there already.
+     * The path already exists.
      */
     class AlreadyExists(
         ) : StoreException() {
@@ -12668,7 +12669,7 @@ sealed class StoreException: kotlin.Exception() {
     }
 
     /**
-     * It is a directory where a file was needed.
+     * The path is a directory, but a file is needed.
      */
     class IsADirectory(
         ) : StoreException() {
@@ -12677,7 +12678,7 @@ sealed class StoreException: kotlin.Exception() {
     }
 
     /**
-     * It, or a parent of it, is a file where a directory was needed.
+     * The path, or a parent of it, is a file, but a directory is needed.
      */
     class NotADirectory(
         ) : StoreException() {
@@ -12695,7 +12696,7 @@ sealed class StoreException: kotlin.Exception() {
     }
 
     /**
-     * It is neither a file nor a directory.
+     * The path is neither a file nor a directory.
      */
     class SpecialFile(
         ) : StoreException() {
@@ -12722,7 +12723,7 @@ sealed class StoreException: kotlin.Exception() {
     }
 
     /**
-     * The store does not allow it.
+     * The store does not permit the operation.
      */
     class PermissionDenied(
         ) : StoreException() {
@@ -12731,7 +12732,7 @@ sealed class StoreException: kotlin.Exception() {
     }
 
     /**
-     * It may be read but not changed.
+     * The store, or this part of it, is read-only.
      */
     class ReadOnly(
         ) : StoreException() {
@@ -12740,7 +12741,7 @@ sealed class StoreException: kotlin.Exception() {
     }
 
     /**
-     * A store is mounted there or below, so it can be neither deleted nor moved.
+     * Another store is mounted at or below the path, so the path can be neither deleted nor moved.
      */
     class MountPoint(
         ) : StoreException() {
@@ -12749,7 +12750,7 @@ sealed class StoreException: kotlin.Exception() {
     }
 
     /**
-     * There is no room left.
+     * The store has no space left.
      */
     class Full(
         ) : StoreException() {
@@ -14625,12 +14626,12 @@ internal object FfiConverterTypeMemdirTime: FfiConverter<java.time.Instant, Doub
     }
 }
         /**
-         * Opens a store that comes with memdir: a directory such as `./memory`, which is made if it does
+         * Opens one of memdir's own stores: a directory such as `./memory`, which is created if it does
          * not exist, `sqlite:agent.db` for an SQLite database, or `memory:` for a new store in this
          * process.
          *
          * Several memories can share the store. You can also write to it directly, or build your own store
-         * on it. Only options about stores matter: `durability`, `read_only`, `lock_timeout`,
+         * on it. Only options about stores apply: `durability`, `read_only`, `lock_timeout`,
          * `max_file_bytes`, and for SQLite `max_total_bytes` and `max_files`.
          */
     @JvmOverloads @Throws(MemdirException::class) fun `openStore`(`address`: kotlin.String, `options`: MemoryOptions = MemoryOptions()): Store {
@@ -14647,11 +14648,11 @@ internal object FfiConverterTypeMemdirTime: FfiConverter<java.time.Instant, Doub
 
 
         /**
-         * Checks a store and its history: inspects the store's structures, reads every file, reads every record of the history and
-         * computes every version. Changes nothing. Others may use the store meanwhile. The model cannot call this.
+         * Verifies a store and its history: inspects the store's structures, reads every file and every record of the history, and
+         * reconstructs every version. It changes nothing, and the store may be in use meanwhile. The model cannot call this.
          *
-         * A store that fails in the middle is a problem, too: what was found before is kept. Throws `Store` if it fails before anything
-         * was read or found.
+         * If the store fails midway, that is reported as one more problem, and the problems found before it are kept. Throws
+         * `Store` if the store fails before anything was read or found.
          */
     @Throws(MemdirException::class) fun `check`(`store`: Store): Checked {
             return FfiConverterTypeChecked.lift(
@@ -14666,11 +14667,11 @@ internal object FfiConverterTypeMemdirTime: FfiConverter<java.time.Instant, Doub
 
 
         /**
-         * Checks that the stores of `factory` keep the contract of a store. For the tests of your own
-         * store.
+         * Checks that the stores of `factory` keep the contract of a store. Use it in the tests of your
+         * own store.
          *
-         * Returns the first rule that the stores break, and how; null if they keep all. Throws the errors
-         * of the factory.
+         * Returns the first rule that the stores break, with details, or null if they keep all rules.
+         * Throws the errors of the factory.
          */
     @Throws(StoreException::class) fun `checkContract`(`factory`: StoreFactory): kotlin.String? {
             return FfiConverterOptionalString.lift(
@@ -14687,13 +14688,13 @@ internal object FfiConverterTypeMemdirTime: FfiConverter<java.time.Instant, Doub
         /**
          * Copies everything from one store into another: contents, times, hidden files, empty directories.
          *
-         * Nothing is ever deleted. Both stores are compared first. A file that is there already with the same
-         * content only gets its time. If one is there with another content, nothing is copied at all, unless `overwrite`
-         * is true. What is written is read back and compared. After an interruption, the same call does the
-         * rest. The model cannot call this.
+         * Nothing is ever deleted. The stores are compared first. For an existing file with the same content, only the
+         * time is set. If a file exists with different content, nothing at all is copied, unless `overwrite` is true.
+         * Everything that is written is read back and compared. After an interruption, the same call copies the rest.
+         * The model cannot call this.
          *
-         * Throws `Copy` if the destination holds something else or `watch` stopped the copy, `Store` if a store
-         * failed. What was copied before stays.
+         * Throws `Copy` if the destination has files with different content or `watch` stopped the copy, `Store` if a
+         * store failed. Files that were copied before stay.
          */
     @JvmOverloads @Throws(MemdirException::class) fun `copy`(`source`: Store, `destination`: Store, `overwrite`: kotlin.Boolean = false, `watch`: CopyWatch? = null): Copied {
             return FfiConverterTypeCopied.lift(
@@ -14724,7 +14725,7 @@ internal object FfiConverterTypeMemdirTime: FfiConverter<java.time.Instant, Doub
 
 
         /**
-         * What a memory throws that was closed.
+         * The error of a call on a closed memory.
          */ internal fun `closedReply`(): Reply {
             return FfiConverterTypeReply.lift(
     uniffiRustCall() { _status ->
@@ -14737,7 +14738,7 @@ internal object FfiConverterTypeMemdirTime: FfiConverter<java.time.Instant, Doub
 
 
         /**
-         * What a memory throws that gets no thread to work on; `cause` is what the system said.
+         * The error of a call for which no thread could be started; `cause` is the system's message.
          */ internal fun `noThreadReply`(`cause`: kotlin.String): Reply {
             return FfiConverterTypeReply.lift(
     uniffiRustCall() { _status ->
@@ -14751,7 +14752,7 @@ internal object FfiConverterTypeMemdirTime: FfiConverter<java.time.Instant, Doub
 
 
         /**
-         * The key in the file at `path`, which is made if nothing is there.
+         * The key in the file at `path`, which is created if it does not exist.
          */
     @Throws(MemdirException::class) internal fun `keyFromFile`(`path`: kotlin.String): EncryptionKey {
             return FfiConverterTypeMemdirKey.lift(
@@ -14768,7 +14769,7 @@ internal object FfiConverterTypeMemdirTime: FfiConverter<java.time.Instant, Doub
         /**
          * Opens several stores and mounts them into one tree. One of them must be at `/memories`.
          *
-         * Only options about stores matter, as for `open_store`. Throws `Config` if a path, an address or
+         * Only options about stores apply, as for `open_store`. Throws `Config` if a path, an address or
          * an option is wrong, `Store` if a store cannot be opened.
          */
     @JvmOverloads @Throws(MemdirException::class) fun `openMounts`(`mounts`: List<Mount>, `options`: MemoryOptions = MemoryOptions()): Store {
@@ -14786,7 +14787,7 @@ internal object FfiConverterTypeMemdirTime: FfiConverter<java.time.Instant, Doub
 
         /**
          * Changes the key of an encrypted store: encrypts every file again, and then removes the old key.
-         * Returns how many files were encrypted.
+         * Returns the number of files that were encrypted.
          *
          * The store can be in use meanwhile: both keys open it until the end. If the change is interrupted,
          * both keys still open the store; call this again to continue. The model cannot call this.
@@ -14809,7 +14810,7 @@ internal object FfiConverterTypeMemdirTime: FfiConverter<java.time.Instant, Doub
 
 
         /**
-         * As `rekey`, for your own store: the one that keeps the encrypted files.
+         * As `rekey`, for your own store. Pass the store that holds the encrypted files.
          */
     @Throws(MemdirException::class) internal fun `rekeyStore`(`store`: Store, `oldKey`: EncryptionKey, `newKey`: EncryptionKey): kotlin.Long {
             return FfiConverterLong.lift(
@@ -14826,8 +14827,9 @@ internal object FfiConverterTypeMemdirTime: FfiConverter<java.time.Instant, Doub
 
 
         /**
-         * The media type of a whole PNG or JPEG image: `image/png` or `image/jpeg`. Null for anything else, also for an image that is
-         * cut off, which Anthropic's API refuses. A view shows a file as an image if this names one. Pixels are not decoded.
+         * The media type of a complete PNG or JPEG image: `image/png` or `image/jpeg`, or null for anything else. A truncated
+         * image is also null, because Anthropic's API rejects it. A view shows a file as an image only if this returns a type.
+         * Pixels are not decoded.
          */ fun `imageType`(`content`: kotlin.ByteArray): kotlin.String? {
             return FfiConverterOptionalString.lift(
     uniffiRustCall() { _status ->

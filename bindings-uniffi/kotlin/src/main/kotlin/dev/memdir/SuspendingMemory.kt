@@ -3,7 +3,9 @@ package dev.memdir
 import java.nio.file.Path
 import java.time.Duration
 import java.time.Instant
+import java.util.concurrent.atomic.AtomicBoolean
 import java.util.concurrent.atomic.AtomicReference
+import kotlin.coroutines.EmptyCoroutineContext
 import kotlin.coroutines.cancellation.CancellationException
 import kotlin.coroutines.resume
 import kotlinx.coroutines.CompletableDeferred
@@ -54,8 +56,13 @@ private constructor(
     public suspend fun execute(json: String): Reply =
         replying({ it }) {
             awaiting({ it.beginExecute(json) }) { it.reply() }
-                ?: off(viewDispatcher) { it.executeView(json) }
-                ?: off { it.execute(json) }
+                ?: telling({ it.execute(json) }) { isTaken ->
+                    off(viewDispatcher) { memory -> memory.executeView(json)?.also { isTaken.set(true) } }
+                        ?: off { memory ->
+                            isTaken.set(true)
+                            memory.execute(json)
+                        }
+                }
         }
 
     /** As [Memory.view]. */
@@ -237,7 +244,33 @@ private constructor(
         insertLine: Long? = null,
         on: CoroutineDispatcher = dispatcher,
         call: (Memory) -> String,
-    ): String = awaiting({ it.beginCommand(name, texts, viewRange, insertLine) }) { it.text() } ?: off(on, call)
+    ): String = awaiting({ it.beginCommand(name, texts, viewRange, insertLine) }) { it.text() }
+        ?: telling(call) { isTaken ->
+            off(on) {
+                isTaken.set(true)
+                call(it)
+            }
+        }
+
+    /** [execute] makes a [call] whose hooks are plain, if it has any. If it is cancelled before a thread has taken it, `after` is told. */
+    private suspend fun <T> telling(call: (Memory) -> Any, execute: suspend (AtomicBoolean) -> T): T {
+        val isTaken = AtomicBoolean()
+        try {
+            return execute(isTaken)
+        } catch (gone: CancellationException) {
+            // On any other thread, and not waited for: those of this memory may all be taken.
+            if (!isTaken.get()) Dispatchers.IO.dispatch(EmptyCoroutineContext) { runCatching { tellOfCancelled(call) } }
+            throw gone
+        }
+    }
+
+    private fun tellOfCancelled(call: (Memory) -> Any) {
+        if (memory.ownHooks() == null) return
+        Cancellation().use { cancellation ->
+            cancellation.cancel()
+            memory.cancelledBy(cancellation).use { acting(it, call) }
+        }
+    }
 
     /** Runs a call whose hooks suspend; null if this memory has no such hooks. */
     private suspend fun <T : Any> awaiting(begin: (Memory) -> PendingCall, answer: (PendingCall) -> T?): T? {

@@ -1,10 +1,15 @@
 package dev.memdir
 
+import java.util.concurrent.Executors
+import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.Semaphore
+import java.util.concurrent.TimeUnit
 import java.util.concurrent.locks.ReentrantLock
 import kotlin.concurrent.withLock
+import kotlin.coroutines.EmptyCoroutineContext
 import kotlinx.coroutines.CoroutineStart
 import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.asCoroutineDispatcher
 import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitAll
 import kotlinx.coroutines.cancelAndJoin
@@ -91,6 +96,38 @@ class CancellationTest {
         writers.joinAll()
         assertFalse("late" in store.read("/memories/log").decodeToString())
         memory.close()
+    }
+
+    @Test
+    fun `a plain after is told of a call that no thread has taken`() = runBlocking {
+        val events = LinkedBlockingQueue<Event>()
+        val hooks = object : MemoryHooks {
+            override fun before(command: Command, call: HookCall): HookDecision = error("asked")
+
+            override fun after(event: Event) {
+                events.add(event)
+            }
+        }
+        val gate = Semaphore(0)
+        Executors.newSingleThreadExecutor().asCoroutineDispatcher().use { dispatcher ->
+            dispatcher.dispatch(EmptyCoroutineContext) { gate.acquire() }
+            Memory("memory:", hooks = hooks).use { memory ->
+                val suspending = SuspendingMemory(memory, dispatcher, Dispatchers.IO)
+                val calls = listOf<suspend () -> Unit>(
+                    { suspending.execute(insert("late")) },
+                    { suspending.insert("/memories/log", 0, "late") },
+                )
+                for (call in calls) {
+                    val called = launch(start = CoroutineStart.UNDISPATCHED) { call() }
+                    // A command may be looked at on another thread first, whether it is a view.
+                    withTimeout(30_000) { called.cancelAndJoin() }
+                    val event = withContext(Dispatchers.IO) { events.poll(60, TimeUnit.SECONDS) }
+                    assertEquals("insert" to Outcome.CANCELLED, event?.command to event?.outcome)
+                }
+                gate.release()
+            }
+        }
+        assertTrue(events.isEmpty())
     }
 
     @Test

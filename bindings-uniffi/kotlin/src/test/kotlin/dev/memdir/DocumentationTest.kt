@@ -208,7 +208,7 @@ private fun ownCode() {
     Memory("./memory").use { memory ->
         memory.write("/memories/tea.md", "# Tea\n- green\n")
 
-        // Adds a line, unless somebody else has written the file since it was read.
+        // Adds a line, unless the file has changed since it was read.
         val text = memory.read("/memories/tea.md")
         memory.write("/memories/tea.md", text + "- black\n", ifUnchanged = text)
 
@@ -225,7 +225,7 @@ private fun watch() {
         memory.write("/memories/plan.md", "- water\n- tea\n")
 
         memory.watch().use { watch ->
-            // Whoever changes it: this program, another one, an editor.
+            // Also reports changes by other processes, such as an editor.
             memory.write("/memories/plan.md", "- water\n")
             for (change in watch.changes(Duration.ofSeconds(10)).orEmpty()) {
                 println("${change.path} is ${change.kind.name.lowercase()}")
