@@ -92,7 +92,7 @@ type MemoryOptions struct {
 	HistoryMaxBytes Opt[int] `json:"history_max_bytes,omitzero"`
 
 	// Actor: The actor of this memory's changes, for its history: a session, a user, the id of a tool call. Any text
-	// from your program, never from a model. acting_as starts a session with another actor. Default: none.
+	// from your program, never from a model. ActingAs starts a session with another actor. Default: none.
 	Actor string `json:"actor,omitzero"`
 
 	// Before: Called for each command before the store is touched. It allows the command, replaces its text, or

@@ -123,7 +123,7 @@ impl Engine {
         limit: Unknown<'_>,
         cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
-        let query = self::query(env, query, regex, ignore_case)?;
+        let query = self::query(env, grep_query, query, regex, ignore_case)?;
         let path = given(env, "path", path, string)?;
         let limit = given(env, "limit", limit, count)?;
         let work = move |memory: &Memory| memory.grep(&query, &path, limit);
@@ -224,9 +224,10 @@ impl Engine {
     }
 }
 
-/// The query of `grep` and `grepHistory`.
+/// The query of `grep` and `grepHistory`, by `grep_query`, or of `redactText`, by `redaction_query`.
 pub(crate) fn query(
     env: &Env,
+    of: fn(&str, bool, bool) -> Result<GrepQuery, Error>,
     query: Unknown<'_>,
     regex: Unknown<'_>,
     ignore_case: Unknown<'_>,
@@ -234,5 +235,5 @@ pub(crate) fn query(
     let query = given(env, "query", query, string)?;
     let regex = given(env, "regex", regex, flag)?;
     let ignore_case = given(env, "ignoreCase", ignore_case, flag)?;
-    grep_query(&query, regex, ignore_case).map_err(|error| Failure::from(error).into_js(env))
+    of(&query, regex, ignore_case).map_err(|error| Failure::from(error).into_js(env))
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use memdir::Memory;
 use memdir_bindings_shared::history::export;
+use memdir_bindings_shared::{grep_query, redaction_query};
 use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Object, Uint8Array, Unknown};
 use napi_derive::napi;
@@ -36,7 +37,7 @@ impl Engine {
         dry_run: Unknown<'_>,
         cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
-        let query = query(env, sought, regex, ignore_case)?;
+        let query = query(env, redaction_query, sought, regex, ignore_case)?;
         let reason = given(env, "reason", reason, string)?;
         let dry_run = given(env, "dryRun", dry_run, flag)?;
         let work = move |memory: &Memory| memory.redact_text(&query, &reason, dry_run);
@@ -88,7 +89,7 @@ impl Engine {
         limit: Unknown<'_>,
         cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
-        let query = query(env, sought, regex, ignore_case)?;
+        let query = query(env, grep_query, sought, regex, ignore_case)?;
         let path = given(env, "path", path, string)?;
         let limit = given(env, "limit", limit, count)?;
         let work = move |memory: &Memory| memory.grep_history(&query, &path, limit);

@@ -119,7 +119,7 @@ test('a wrong option is told at once', () => {
     [{ maxFileBytes: 1.5 }, /^maxFileBytes must be .* got 1\.5$/],
     [{ maxFileBytes: '5' }, /^maxFileBytes must be .* got "5"$/],
     [{ onExisting: 'replace' }, /^onExisting must be "error" or "overwrite", got "replace"$/],
-    [{ durability: 1 }, /^durability must be a string, got 1$/],
+    [{ durability: 1 }, /^durability must be "full" or "relaxed", got 1$/],
     [{ maxViewChar: 5 }, /^there is no option maxViewChar; did you mean maxViewChars\?$/],
     [5, /^options must be an object, got 5$/],
   ];

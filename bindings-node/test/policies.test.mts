@@ -100,7 +100,7 @@ test('wrong rules are told at once', () => {
   const cases: [unknown, RegExp][] = [
     [{ maxImageBytes: -1 }, /^maxImageBytes must be a whole number from 0 on, or null, got -1$/],
     [{ maxFiles: -1 }, /^maxFiles must be a whole number from 0 on, or null, got -1$/],
-    [{ staleGuard: true }, /^staleGuard must be a string, got true$/],
+    [{ staleGuard: true }, /^staleGuard must be "off", "on" or "strict", got true$/],
     [{ staleGuard: 'yes' }, /^staleGuard must be "off", "on" or "strict", got "yes"$/],
     [
       { readOnlyPaths: '/memories/a' },

@@ -110,8 +110,8 @@ export interface MemoryOptions {
   historyMaxBytes?: number | null | undefined;
   /**
    * The actor of this memory's changes, for its history: a session, a user, the id of a tool call.
-   * Any text from your program, never from a model. `acting_as` starts a session with another
-   * actor. Default: `null`.
+   * Any text from your program, never from a model. `actingAs` starts a session with another actor.
+   * Default: `null`.
    */
   actor?: string | null | undefined;
   /**

@@ -9,7 +9,7 @@ use pyo3::Borrowed;
 use pyo3::exceptions::PyOverflowError;
 use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyBool, PyString};
 
 use crate::cancel::interruptible;
 use crate::errors::{refused_error, to_python};
@@ -118,6 +118,8 @@ impl<'py> FromPyObject<'_, 'py> for Whole<'py> {
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         match given.extract::<i64>() {
+            // To Python a boolean is an integer. To a command it is not.
+            Ok(_) if given.is_instance_of::<PyBool>() => Ok(Self(given.to_owned())),
             // The command's own sentence says what is wrong.
             Err(error) if !error.is_instance_of::<PyOverflowError>(given.py()) => {
                 Ok(Self(given.to_owned()))

@@ -35,7 +35,7 @@ pub(crate) fn check(
 ) -> PyResult<Shown<Checked>> {
     let mut options = MemoryOptions::default();
     options.read_only = true;
-    let store = stores::open(&store.into_inner(), &options)?;
+    let store = stores::open("store", &store.into_inner(), &options)?;
     let checked = interruptible(py, |cancellation| check_all(cancellation, &store))?;
     checked.map(Shown).map_err(|error| to_python(py, &Error::Store(error)))
 }

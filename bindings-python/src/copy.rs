@@ -11,7 +11,7 @@ use pyo3::{type_hint_identifier, type_hint_subscript};
 
 use crate::errors::{copy_error, to_python};
 use crate::hints::{self, Hint, Hinted, hint};
-use crate::options::OrDefault;
+use crate::options::{OrDefault, callback};
 use crate::read_only;
 use crate::results::{self, Shown};
 use crate::shutdown::attached;
@@ -81,10 +81,10 @@ pub(crate) fn copy(
         options.read_only = true;
         options
     };
-    let from = stores::open(&source.into_inner(), &to_read)?;
-    let to = stores::open(&destination.into_inner(), &options)?;
+    let on_progress = callback("on_progress", on_progress.map(Hinted::into_inner))?;
+    let from = stores::open("source", &source.into_inner(), &to_read)?;
+    let to = stores::open("destination", &destination.into_inner(), &options)?;
     let existing = if overwrite { OnExisting::Overwrite } else { OnExisting::Error };
-    let on_progress = on_progress.map(|call| call.into_inner().unbind());
     let mut raised = None;
     let copied = py.detach(|| {
         memdir::copy(&*from, &*to, existing, &mut |progress| {

@@ -161,10 +161,23 @@ pub(crate) fn raise_condition(py: Python<'_>, error: &StoreError, path: &str) ->
     };
     match py.import("errno").and_then(|numbers| numbers.getattr(errno)?.extract::<i32>()) {
         // `OSError` itself selects the subclass for the number.
-        Ok(errno) => PyOSError::new_err((errno, condition.to_string(), path.to_owned())),
+        Ok(errno) => {
+            let error = PyOSError::new_err((errno, condition.to_string(), path.to_owned()));
+            match error.value(py).setattr(RAISED_BY_MEMDIR, true) {
+                Ok(()) => error,
+                Err(error) => error,
+            }
+        }
         Err(error) => error,
     }
 }
+
+/// The attribute of an exception that a store of memdir raised. A store written in Python may pass it on.
+const RAISED_BY_MEMDIR: &str = "_raised_by_memdir";
+
+/// The numbers that mean a condition only if a store of memdir raised them. From anywhere else, such as a socket or a file of
+/// the store, they say nothing about the memory: `EAGAIN` would read as "nothing was changed".
+const ONLY_OF_MEMDIR: [&str; 5] = ["EAGAIN", "EBUSY", "ECANCELED", "ELOOP", "ENXIO"];
 
 /// Converts an exception of a store written in Python. It becomes a condition of the tree if
 /// Python's own file functions raise it for one. Otherwise the store failed in `operation`.
@@ -182,7 +195,10 @@ pub(crate) fn condition_from_python(py: Python<'_>, operation: String, error: Py
         StoreError::PermissionDenied
     } else {
         // `EINVAL` is a condition only for a rename, but every other call can raise it as well.
-        let name = errno_name(py, &error).filter(|name| name != "EINVAL");
+        let name = errno_name(py, &error).filter(|name| {
+            let is_known = || error.value(py).hasattr(RAISED_BY_MEMDIR).unwrap_or(false);
+            name != "EINVAL" && (!ONLY_OF_MEMDIR.contains(&name.as_str()) || is_known())
+        });
         let condition = name.and_then(|name| StoreError::from_errno_name(&name));
         condition.unwrap_or_else(|| StoreError::failed(operation, error))
     }

@@ -188,6 +188,25 @@ fn items<'py>(
     items
 }
 
+/// A value in an error of an option or an argument, as Python writes it. A command's reply, which is the same in every
+/// language, shows it as JSON does.
+pub(crate) fn python_value(value: &Bound<'_, PyAny>) -> Value<'static> {
+    as_python(owned_value(value))
+}
+
+fn as_python(value: Value<'static>) -> Value<'static> {
+    let word = match value {
+        Value::Null => "None",
+        Value::Bool(true) => "True",
+        Value::Bool(false) => "False",
+        Value::Number(number) if number.is_nan() => "nan",
+        Value::Object => "a dict",
+        Value::List(items) => return Value::List(items.into_iter().map(as_python).collect()),
+        value => return value,
+    };
+    Value::Other(Cow::Borrowed(word))
+}
+
 /// The type of any other value, in words.
 fn kind(value: &Bound<'_, PyAny>) -> String {
     match value.get_type().name() {

@@ -92,8 +92,23 @@ hint!(
     )
 );
 hint!(
+    /// The dialects of `tool_definition`.
+    Dialect = type_hint_subscript!(
+        type_hint_identifier!("typing", "Literal"),
+        word("json-schema"),
+        word("openai"),
+        word("openai-chat"),
+        word("anthropic-custom"),
+        word("gemini")
+    )
+);
+hint!(
     /// A sequence of texts.
     Texts = type_hint_subscript!(type_hint_identifier!("collections.abc", "Sequence"), STR)
+);
+hint!(
+    /// The content of a file.
+    Bytes = BYTES
 );
 hint!(
     /// `True` or `False`.

@@ -16,7 +16,8 @@ use pyo3::types::{PyDict, PyMapping, PyMappingProxy, PyType};
 
 use crate::cancel::interruptible;
 use crate::errors::to_python;
-use crate::fields::{Input, owned_value};
+use crate::fields::Input;
+use crate::options::wrong_argument;
 use crate::results;
 use crate::shutdown::attached;
 use crate::{interruption, logging};
@@ -271,8 +272,7 @@ impl Function {
         let Some(function) = function else { return Ok(Self(Mutex::default())) };
         let py = function.py();
         if !function.is_callable() {
-            let problem = ConfigError::of_option(name).and(" must be a function, or None");
-            return Err(to_python(py, &problem.got(owned_value(function)).into()));
+            return Err(wrong_argument(name, "a function, or None", function));
         }
         if awaited == Awaited::No && is_coroutine_function(function)? {
             let problem = ConfigError::of_option(name).and(

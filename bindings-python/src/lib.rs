@@ -80,6 +80,8 @@ mod _memdir {
     #[pymodule_export]
     use crate::opening::{key_from_file, open_store, read_only, rekey};
     #[pymodule_export]
+    use crate::options::check_names;
+    #[pymodule_export]
     use crate::pending::{PendingCall, begin, begin_command, begin_execute, open_async};
     #[pymodule_export]
     use crate::read_only::ReadOnly;

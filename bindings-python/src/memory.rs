@@ -6,11 +6,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use memdir::command::Dialect;
 use memdir::history::{BlamedLine, Erased, PastFile, RedactedText, Restored, Version};
 use memdir::options::Given;
 use memdir::{Expired, GrepMatch, HistoryMatch, Memory as Core, Project, SensitiveMatch, Stats};
-use memdir_bindings_shared::grep_query;
 use memdir_bindings_shared::history::{Query, export, id, undo_options};
+use memdir_bindings_shared::{grep_query, redaction_query};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -28,11 +29,16 @@ use crate::json::json;
 use crate::logging;
 use crate::moment::Moment;
 use crate::opened::Opened;
-use crate::options::{Keywords, OrDefault, Text, read};
+use crate::options::{Keywords, OrDefault, Text, callback, read};
 use crate::reply;
 use crate::results::{self, Shown};
 use crate::stores::Argument;
 use crate::watch::Watch;
+
+fn read_dialect(py: Python<'_>, given: OrDefault<'_, hints::Dialect>) -> PyResult<Dialect> {
+    let word = given.or("dialect", "json-schema".to_owned(), Given::text)?;
+    word.parse().map_err(|error| to_python(py, &error))
+}
 
 /// The memory directory: executes the six commands of Claude's memory tool on a store.
 ///
@@ -563,19 +569,16 @@ impl Memory {
     /// Raises:
     ///     ConfigError: There is no such dialect.
     #[pyo3(
-        signature = (dialect = Text::Default("json-schema")),
+        signature = (dialect = OrDefault::Default),
         text_signature = "($self, dialect='json-schema')",
     )]
     fn tool_definition<'py>(
         &self,
         py: Python<'py>,
-        dialect: Text<'_>,
+        dialect: OrDefault<'_, hints::Dialect>,
     ) -> PyResult<Hinted<'py, hints::Fields>> {
-        let dialect = dialect.read("dialect")?;
-        let core = self.core.get()?;
-        let definition = dialect.parse().map(|dialect| core.tool_definition(dialect));
-        let definition = definition.map_err(|error| to_python(py, &error))?;
-        json(py, &definition).map(Hinted::new)
+        let dialect = read_dialect(py, dialect)?;
+        json(py, &self.core.get()?.tool_definition(dialect)).map(Hinted::new)
     }
 
     /// Declares one tool for each command, named `prefix` and the command's name. To execute a call of
@@ -588,20 +591,18 @@ impl Memory {
     /// Raises:
     ///     ConfigError: There is no such dialect, or the prefix is wrong.
     #[pyo3(
-        signature = (dialect = Text::Default("json-schema"), *, prefix = Text::Default("")),
+        signature = (dialect = OrDefault::Default, *, prefix = Text::Default("")),
         text_signature = "($self, dialect='json-schema', *, prefix='')",
     )]
     fn tool_definitions<'py>(
         &self,
         py: Python<'py>,
-        dialect: Text<'_>,
+        dialect: OrDefault<'_, hints::Dialect>,
         prefix: Text<'_>,
     ) -> PyResult<Hinted<'py, hints::Definitions>> {
-        let dialect = dialect.read("dialect")?;
+        let dialect = read_dialect(py, dialect)?;
         let prefix = prefix.read("prefix")?;
-        let core = self.core.get()?;
-        let definitions =
-            dialect.parse().and_then(|dialect| core.tool_definitions(dialect, prefix));
+        let definitions = self.core.get()?.tool_definitions(dialect, prefix);
         let definitions = definitions.map_err(|error| to_python(py, &error))?;
         json(py, &definitions.into()).map(Hinted::new)
     }
@@ -751,7 +752,7 @@ impl Memory {
         dry_run: OrDefault<'_, hints::Flag>,
         on_progress: Option<Hinted<'py, hints::OnExpiryProgress>>,
     ) -> PyResult<Shown<Vec<Expired>>> {
-        let on_progress = on_progress.map(|call| call.into_inner().unbind());
+        let on_progress = callback("on_progress", on_progress.map(Hinted::into_inner))?;
         let dry_run = dry_run.or("dry_run", false, Given::flag)?;
         let older_than = read("older_than", &older_than.into_inner(), Given::duration)?;
         expire(py, &self.core.get()?, older_than, dry_run, on_progress.as_ref()).map(Shown)
@@ -1209,7 +1210,8 @@ impl Memory {
         let regex = regex.or("regex", false, Given::flag)?;
         let ignore_case = ignore_case.or("ignore_case", false, Given::flag)?;
         let dry_run = dry_run.or("dry_run", false, Given::flag)?;
-        let query = grep_query(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
+        let query =
+            redaction_query(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
         let redact = |core: &Core| core.redact_text(&query, reason, dry_run);
         history::done(py, redact, &self.core).map(Shown)
     }

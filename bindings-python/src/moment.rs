@@ -10,7 +10,7 @@ use pyo3::type_object::PyTypeInfo;
 use pyo3::types::PyDateTime;
 
 use crate::errors::to_python;
-use crate::fields::owned_value;
+use crate::fields::python_value;
 use crate::time::Time;
 
 /// The `datetime` of an argument, which must have a time zone.
@@ -32,7 +32,7 @@ impl Moment<'_> {
     pub(crate) fn time(self, name: &str) -> PyResult<SystemTime> {
         let wrong = ConfigError::of_option(name).and(" must be a datetime with a time zone");
         let Ok(time) = self.0.cast::<PyDateTime>() else {
-            return Err(to_python(self.0.py(), &wrong.got(owned_value(&self.0)).into()));
+            return Err(to_python(self.0.py(), &wrong.got(python_value(&self.0)).into()));
         };
         if time.call_method0("utcoffset")?.is_none() {
             return Err(to_python(self.0.py(), &wrong.got(time.repr()?).into()));

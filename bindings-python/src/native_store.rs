@@ -14,7 +14,7 @@ use pyo3::types::{PyBytes, PyDateTime};
 use crate::cancel::interruptible;
 use crate::errors::raise_condition;
 use crate::hints::{self, Hinted};
-use crate::options::{OrDefault, Text, read};
+use crate::options::{OrDefault, Text, bytes, read};
 use crate::python_store::PythonStore;
 use crate::results::to_python;
 use crate::shutdown::attached;
@@ -100,13 +100,14 @@ impl NativeStore {
         &self,
         py: Python<'_>,
         path: Text<'_>,
-        content: &[u8],
+        content: Hinted<'_, hints::Bytes>,
         overwrite: OrDefault<'_, hints::Flag>,
     ) -> PyResult<()> {
         let path = path.read("path")?;
+        let content = bytes("content", &content.into_inner())?;
         let overwrite = overwrite.or("overwrite", false, Given::flag)?;
         let existing = if overwrite { OnExisting::Overwrite } else { OnExisting::Error };
-        self.run(py, path, |store, at| store.write(at, content, existing))
+        self.run(py, path, |store, at| store.write(at, &content, existing))
     }
 
     /// Changes a file. No other write can happen in between.

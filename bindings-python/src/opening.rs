@@ -11,7 +11,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::errors::to_python;
 use crate::hints::{self, Hinted};
 use crate::native_store::NativeStore;
-use crate::options::{Keywords, read};
+use crate::options::{Keywords, read, wrong_argument};
 use crate::read_only::{Place, Places, ReadOnly};
 use crate::stores;
 
@@ -59,7 +59,7 @@ pub(crate) fn open_store<'py>(
 ) -> PyResult<Hinted<'py, hints::Store>> {
     let address = store.into_inner();
     let options = Keywords::of_store(address.py(), options)?.options;
-    let core = stores::open(&address, &options)?;
+    let core = stores::open("store", &address, &options)?;
     Ok(Hinted::new(Bound::new(address.py(), NativeStore::from(core))?.into_any()))
 }
 
@@ -142,7 +142,14 @@ pub(crate) fn rekey(
 /// >>> key_from_file(place / "memory.key") == key_from_file(place / "memory.key")
 /// True
 #[pyfunction]
-pub(crate) fn key_from_file(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyBytes>> {
+pub(crate) fn key_from_file<'py>(
+    py: Python<'py>,
+    path: Hinted<'py, hints::Address>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let path = path.into_inner();
+    let Ok(path) = path.extract::<PathBuf>() else {
+        return Err(wrong_argument("path", "a str or an os.PathLike", &path));
+    };
     let key = py.detach(|| EncryptionKey::bytes_from_file(path));
     key.map(|key| PyBytes::new(py, &*key)).map_err(|error| to_python(py, &error))
 }

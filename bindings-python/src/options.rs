@@ -9,16 +9,17 @@ use std::time::Duration;
 
 use memdir::options::{Given, OptionValue, Words};
 use memdir::value::Value;
-use memdir::{EncryptionKey, Error, MemoryOptions, NameCase};
+use memdir::{ConfigError, EncryptionKey, Error, MemoryOptions, NameCase};
 use pyo3::Borrowed;
 use pyo3::exceptions::PyTypeError;
 use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDelta, PyDict, PyMapping, PySequence, PyString};
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBool, PyBytes, PyDelta, PyDict, PyInt, PyMapping, PySequence, PyString};
 
 use crate::errors::to_python;
-use crate::fields::{owned_value, text_value};
-use crate::hints::{Hint, STR};
+use crate::fields::{owned_value, python_value, text_value};
+use crate::hints::{self, Hint, Hinted, STR};
 
 /// An argument that may be omitted, for a function that does not take the options.
 pub(crate) enum OrDefault<'py, H> {
@@ -121,20 +122,19 @@ pub(crate) struct Keywords<'py> {
 impl<'py> Keywords<'py> {
     /// The keyword arguments of `Memory`.
     pub(crate) fn of_memory(py: Python<'py>, given: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
-        let names: Vec<_> =
-            MemoryOptions::NAMES.iter().chain(&["before", "after"]).copied().collect();
-        Self::read(py, given, "Memory", &names)
+        Self::read(py, given, "Memory", &["store"], &of_memory())
     }
 
     /// The keyword arguments of `open_store`.
     pub(crate) fn of_store(py: Python<'py>, given: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
-        Self::read(py, given, "open_store", MemoryOptions::NAMES_OF_STORE)
+        Self::read(py, given, "open_store", &["store"], MemoryOptions::NAMES_OF_STORE)
     }
 
     fn read(
         py: Python<'py>,
         given: Option<&Bound<'py, PyDict>>,
         function: &str,
+        others: &[&str],
         names: &[&str],
     ) -> PyResult<Self> {
         let mut options = MemoryOptions::default();
@@ -145,7 +145,7 @@ impl<'py> Keywords<'py> {
             let name = name.extract::<String>()?;
             match name.as_str() {
                 unknown if !names.contains(&unknown) => {
-                    return Err(unexpected(py, function, unknown, names)?);
+                    return Err(unexpected(py, function, unknown, &[others, names].concat())?);
                 }
                 "before" => keywords.before = Some(value).filter(|hook| !hook.is_none()),
                 "after" => keywords.after = Some(value).filter(|hook| !hook.is_none()),
@@ -159,6 +159,31 @@ impl<'py> Keywords<'py> {
         }
         Ok(keywords)
     }
+}
+
+/// The names of the keyword arguments of `Memory`.
+fn of_memory() -> Vec<&'static str> {
+    MemoryOptions::NAMES.iter().chain(&["before", "after"]).copied().collect()
+}
+
+/// Fails for a name in `options` that is not an option of `Memory`, in the name of `function`, which has the parameters
+/// `others` as well.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands over what it has made")]
+pub(crate) fn check_names(
+    function: &str,
+    others: Vec<String>,
+    options: Hinted<'_, hints::FieldMapping>,
+) -> PyResult<()> {
+    let (options, names) = (options.into_inner(), of_memory());
+    for name in options.try_iter()? {
+        let name = name?.extract::<String>()?;
+        if !names.contains(&name.as_str()) {
+            let others: Vec<_> = others.iter().map(String::as_str).collect();
+            return Err(unexpected(options.py(), function, &name, &[others, names].concat())?);
+        }
+    }
+    Ok(())
 }
 
 /// The exception that Python itself raises for an unknown argument, with the name that was probably meant.
@@ -182,6 +207,37 @@ pub(crate) fn read<'a, 'py, T>(
     reads(&Given::new(name, Any(given.clone()))).map_err(|error| to_python(given.py(), &error))
 }
 
+/// The error for an argument of another type.
+pub(crate) fn wrong_argument(name: &str, expected: &str, given: &Bound<'_, PyAny>) -> PyErr {
+    wrong_part(name, "", expected, given)
+}
+
+/// The error for a part of an argument, such as an item of a dict.
+pub(crate) fn wrong_part(
+    name: &str,
+    part: &str,
+    expected: &str,
+    given: &Bound<'_, PyAny>,
+) -> PyErr {
+    let error = ConfigError::of_option(name).and(format!("{part} must be {expected}"));
+    to_python(given.py(), &error.got(python_value(given)).into())
+}
+
+/// The content of a file in the argument `name`.
+pub(crate) fn bytes(name: &str, given: &Bound<'_, PyAny>) -> PyResult<PyBackedBytes> {
+    given.extract().map_err(|_| wrong_argument(name, "bytes", given))
+}
+
+/// The function in the argument `name`, checked before anything is done.
+pub(crate) fn callback(name: &str, given: Option<Bound<'_, PyAny>>) -> PyResult<Option<Py<PyAny>>> {
+    match given {
+        Some(given) if !given.is_callable() => {
+            Err(wrong_argument(name, "a function, or None", &given))
+        }
+        given => Ok(given.map(Bound::unbind)),
+    }
+}
+
 /// Any value, read by the core's rules for options.
 pub(crate) struct Any<'py>(Bound<'py, PyAny>);
 
@@ -198,16 +254,28 @@ impl OptionValue for Any<'_> {
     };
 
     fn shown(&self) -> Value<'_> {
-        owned_value(&self.0)
+        python_value(&self.0)
     }
 
     fn is_none(&self) -> bool {
         self.0.is_none()
     }
 
+    fn flag(&self) -> Option<bool> {
+        self.0.cast::<PyBool>().ok().map(|flag| flag.is_true())
+    }
+
     fn whole_number(&self) -> Option<u64> {
         // To Python a boolean is an integer, but it is not valid as a number here.
-        (!self.0.is_instance_of::<PyBool>()).then(|| self.0.extract().ok()).flatten()
+        if self.0.is_instance_of::<PyBool>() {
+            return None;
+        }
+        // Python's integers have no largest one. Beyond 64 bits they all mean the same.
+        let is_huge = || {
+            let integer = self.0.cast::<PyInt>().ok()?;
+            integer.gt(u64::MAX).ok()?.then_some(u64::MAX)
+        };
+        self.0.extract().ok().or_else(is_huge)
     }
 
     fn duration(&self) -> Option<Duration> {

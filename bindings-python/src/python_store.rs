@@ -7,6 +7,8 @@ use std::time::SystemTime;
 
 use memdir::store::{Context, Edit, Entry, Mutation, Node, StoreInfo, update_by_swap};
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
+use pyo3::call::PyCallArgs;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -48,6 +50,25 @@ fn attached<T>(work: impl FnOnce(Python<'_>) -> Result<T, StoreError>) -> Result
     })
 }
 
+/// Calls a method of a store. A coroutine would never run, so it counts as a failure and not as an answer.
+fn called<'py>(
+    store: &Bound<'py, PyAny>,
+    method: &str,
+    arguments: impl PyCallArgs<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let returned = store.call_method1(method, arguments)?;
+    let class = returned.get_type();
+    if !class.hasattr("__await__")? && !class.hasattr("__aiter__")? {
+        return Ok(returned);
+    }
+    // Otherwise Python would also print a warning. An asynchronous generator has no such method.
+    let _ = returned.call_method0("close");
+    Err(PyTypeError::new_err(format!(
+        "the methods of a store must not be coroutine functions, but `{method}` returned a {}",
+        class.name()?
+    )))
+}
+
 impl PythonStore {
     /// Python gets a function that may outlive this call, but the borrowed `edit` must not.
     fn swap(
@@ -59,7 +80,7 @@ impl PythonStore {
         update_by_swap(self, context, path, edit, |swap| {
             self.call("updating", path, |store| {
                 let edit = Bound::new(store.py(), Swap::new(swap))?;
-                store.call_method1("update", (path.as_str(), edit)).map(drop)
+                called(store, "update", (path.as_str(), edit)).map(drop)
             })
         })
     }
@@ -89,18 +110,18 @@ impl Store for PythonStore {
 
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         self.call("reading", path, |store| {
-            let content = store.call_method1("read", (path.as_str(),))?;
+            let content = called(store, "read", (path.as_str(),))?;
             Ok(content.extract::<PyBackedBytes>()?.to_vec())
         })
     }
 
     fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        self.call("listing", path, |store| entries(&store.call_method1("list", (path.as_str(),))?))
+        self.call("listing", path, |store| entries(&called(store, "list", (path.as_str(),))?))
     }
 
     fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
         self.call("opening", path, |store| {
-            let opened = store.call_method1("open", (path.as_str(), depth))?;
+            let opened = called(store, "open", (path.as_str(), depth))?;
             match opened.extract::<PyBackedBytes>() {
                 Ok(content) => Ok(Node::file(content.to_vec())),
                 Err(_) => entries(&opened).map(Node::Directory),
@@ -117,7 +138,7 @@ impl Store for PythonStore {
         self.call("writing", path, |store| {
             let content = PyBytes::new(store.py(), content);
             let overwrite = existing == OnExisting::Overwrite;
-            store.call_method1("write", (path.as_str(), content, overwrite)).map(drop)
+            called(store, "write", (path.as_str(), content, overwrite)).map(drop)
         })
     }
 
@@ -133,45 +154,43 @@ impl Store for PythonStore {
     }
 
     fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.call("deleting", path, |store| {
-            store.call_method1("delete", (path.as_str(),)).map(drop)
-        })
+        self.call("deleting", path, |store| called(store, "delete", (path.as_str(),)).map(drop))
     }
 
     fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
         attached(|py| {
-            let renamed = self.object.bind(py).call_method1("rename", (from.as_str(), to.as_str()));
+            let renamed = called(self.object.bind(py), "rename", (from.as_str(), to.as_str()));
             renamed.map(drop).map_err(|error| rename_condition_from_python(py, from, error))
         })
     }
 
     fn clear(&self) -> Result<(), StoreError> {
         let root = MemoryPath::root();
-        self.call("clearing", &root, |store| store.call_method0("clear").map(drop))
+        self.call("clearing", &root, |store| called(store, "clear", ()).map(drop))
     }
 
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         self.call("asking for the time of", path, |store| {
-            let time = store.call_method1("modified", (path.as_str(),))?;
+            let time = called(store, "modified", (path.as_str(),))?;
             Ok(time.extract::<Option<Time>>()?.map(|Time(time)| time))
         })
     }
 
     fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         self.call("setting the time of", path, |store| {
-            store.call_method1("set_modified", (path.as_str(), Time(time))).map(drop)
+            called(store, "set_modified", (path.as_str(), Time(time))).map(drop)
         })
     }
 
     fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         self.call("noting the access of", path, |store| {
-            store.call_method1("record_access", (path.as_str(), Time(time))).map(drop)
+            called(store, "record_access", (path.as_str(), Time(time))).map(drop)
         })
     }
 
     fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
         self.call("deleting", path, |store| {
-            store.call_method1("delete_unused", (path.as_str(), Time(since)))?.extract()
+            called(store, "delete_unused", (path.as_str(), Time(since)))?.extract()
         })
     }
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use memdir::store::{Mount, Place, open_mounts, open_place, open_raw_store, redact_address};
 use memdir::{MemoryOptions, Store, open_store};
 use pyo3::Borrowed;
-use pyo3::exceptions::PyTypeError;
 use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -15,8 +14,11 @@ use pyo3::types::{PyMapping, PyString, PyType};
 use crate::errors::to_python;
 use crate::hints::Hint;
 use crate::native_store::NativeStore;
+use crate::options::{wrong_argument, wrong_part};
 use crate::python_store::PythonStore;
 use crate::read_only::{self, ReadOnly};
+
+const ONE_STORE: &str = "a str, an os.PathLike or a memdir.Store";
 
 static STORE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
@@ -57,7 +59,7 @@ impl Argument<'_> {
 
     pub(crate) fn open(self, py: Python<'_>, options: &MemoryOptions) -> PyResult<Arc<dyn Store>> {
         match self {
-            Self::Given(store) => open(&store, options),
+            Self::Given(store) => open("store", &store, options),
             Self::Default => {
                 py.detach(|| open_store("./memory", options)).map_err(|error| to_python(py, &error))
             }
@@ -66,17 +68,22 @@ impl Argument<'_> {
 }
 
 /// Opens the store that `store` is or names. If `store` is a mapping, opens all of its stores.
-pub(crate) fn open(store: &Bound<'_, PyAny>, options: &MemoryOptions) -> PyResult<Arc<dyn Store>> {
+/// `name` is the argument that it is.
+pub(crate) fn open(
+    name: &str,
+    store: &Bound<'_, PyAny>,
+    options: &MemoryOptions,
+) -> PyResult<Arc<dyn Store>> {
     let py = store.py();
     let opened = match store.cast::<PyMapping>() {
         // A store of the application may be a mapping, too.
         Ok(mapping) if object(store)?.is_none() => {
-            let mounts = mounts(mapping)?;
+            let mounts = mounts(name, mapping)?;
             py.detach(|| open_mounts(mounts, options)).map(|mounts| Arc::new(mounts) as _)
         }
         _ => {
             let (place, read_only) =
-                place(store, "a str, an os.PathLike, a memdir.Store or a dict")?;
+                place(name, "", store, "a str, an os.PathLike, a memdir.Store or a dict")?;
             let mut options = options.clone();
             options.read_only |= read_only;
             py.detach(|| open_place(place, &options))
@@ -100,7 +107,7 @@ fn shown(store: &Bound<'_, PyAny>) -> PyResult<String> {
     {
         let mut mounts = Vec::new();
         for item in mapping.items()? {
-            let (at, store) = item.extract::<(Bound<'_, PyString>, Bound<'_, PyAny>)>()?;
+            let (at, store) = item.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
             mounts.push(format!("{}: {}", at.repr()?, shown(&store)?));
         }
         return Ok(format!("{{{}}}", mounts.join(", ")));
@@ -128,11 +135,14 @@ fn is_python(store: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(false)
 }
 
-fn mounts(mapping: &Bound<'_, PyMapping>) -> PyResult<Vec<Mount>> {
+fn mounts(name: &str, mapping: &Bound<'_, PyMapping>) -> PyResult<Vec<Mount>> {
     let mut mounts = Vec::new();
     for item in mapping.items()? {
-        let (at, store) = item.extract::<(String, Bound<'_, PyAny>)>()?;
-        let (place, read_only) = place(&store, "a str, an os.PathLike or a memdir.Store")?;
+        let (at, store) = item.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
+        let Ok(at) = at.extract::<String>() else {
+            return Err(wrong_part(name, ": a mount point", "a str", &at));
+        };
+        let (place, read_only) = place(name, &format!("[{at:?}]"), &store, ONE_STORE)?;
         let mount = Mount::new(at, place);
         mounts.push(if read_only { mount.read_only() } else { mount });
     }
@@ -140,13 +150,22 @@ fn mounts(mapping: &Bound<'_, PyMapping>) -> PyResult<Vec<Mount>> {
 }
 
 /// The place of a store, and true if it is read-only.
-fn place(store: &Bound<'_, PyAny>, expected: &str) -> PyResult<(Place, bool)> {
+/// It is the argument `name`, or a part of it.
+fn place(
+    name: &str,
+    part: &str,
+    store: &Bound<'_, PyAny>,
+    expected: &str,
+) -> PyResult<(Place, bool)> {
     if let Ok(read_only) = store.cast::<ReadOnly>() {
-        let (place, _) = place(read_only.get().store(store.py()), expected)?;
+        let (place, _) = place(name, part, read_only.get().store(store.py()), expected)?;
         return Ok((place, true));
     }
     if let Ok(address) = store.cast::<PyString>() {
-        return Ok((Place::from(address.to_str()?), false));
+        let Ok(address) = address.to_str() else {
+            return Err(wrong_part(name, part, expected, store));
+        };
+        return Ok((Place::from(address), false));
     }
     if let Some(store) = object(store)? {
         return Ok((Place::from(store), false));
@@ -154,13 +173,13 @@ fn place(store: &Bound<'_, PyAny>, expected: &str) -> PyResult<(Place, bool)> {
     match store.extract::<PathBuf>() {
         // An object that is a path counts as a path, even if it has other attributes.
         Ok(path) => Ok((Place::from(path), false)),
-        Err(_) => Err(not_a_store(store, expected)),
+        Err(_) => Err(wrong_part(name, part, expected, store)),
     }
 }
 
 /// Fails if the value is neither a store nor the address of one. Nothing is opened.
 pub(crate) fn check_place(store: &Bound<'_, PyAny>) -> PyResult<()> {
-    place(store, "a str, an os.PathLike or a memdir.Store").map(drop)
+    place("store", "", store, ONE_STORE).map(drop)
 }
 
 /// Opens the store that `store` is or names, without decrypting it.
@@ -168,14 +187,17 @@ pub(crate) fn open_raw(store: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Store>> {
     let (py, options) = (store.py(), MemoryOptions::default());
     let address = match object(store)? {
         Some(store) => return Ok(store),
-        None => py.import("os")?.call_method1("fspath", (store,))?.extract::<String>()?,
+        None => match store.extract::<PathBuf>() {
+            Ok(path) => path.to_string_lossy().into_owned(),
+            Err(_) => return Err(wrong_argument("store", ONE_STORE, store)),
+        },
     };
     py.detach(|| open_raw_store(&address, &options)).map_err(|error| to_python(py, &error))
 }
 
 /// The store behind the object `store`.
 pub(crate) fn from_object(store: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Store>> {
-    object(store)?.ok_or_else(|| not_a_store(store, "a memdir.Store"))
+    object(store)?.ok_or_else(|| wrong_argument("store", "a memdir.Store", store))
 }
 
 fn object(store: &Bound<'_, PyAny>) -> PyResult<Option<Arc<dyn Store>>> {
@@ -186,11 +208,4 @@ fn object(store: &Bound<'_, PyAny>) -> PyResult<Option<Arc<dyn Store>>> {
         return Ok(Some(Arc::new(PythonStore::new(store))));
     }
     Ok(None)
-}
-
-fn not_a_store(store: &Bound<'_, PyAny>, expected: &str) -> PyErr {
-    match store.get_type().name() {
-        Ok(kind) => PyTypeError::new_err(format!("store must be {expected}, not {kind}")),
-        Err(error) => error,
-    }
 }

@@ -107,7 +107,8 @@ pub(crate) fn in_parts<'py>(
     py: Python<'py>,
     reply: &Reply,
 ) -> PyResult<Hinted<'py, hints::Answer>> {
-    let cause = reply::cause(py, reply)?;
+    let refused = || reply.refused().map(|refused| refused_error(py, &refused));
+    let cause = reply::cause(py, reply)?.or_else(refused);
     let content = reply::content(py, &reply.content)?;
     let answer = (content, reply.is_error, cause).into_pyobject(py)?;
     Ok(Hinted::new(answer.into_any()))

@@ -69,6 +69,68 @@ def test_a_cancellation_comes_to_the_caller() -> None:
     asyncio.run(run())
 
 
+@on_both
+def test_a_before_that_catches_its_cancellation_does_not_allow_the_command(backend: str) -> None:
+    if backend == "asyncio" and sys.version_info < (3, 11):
+        pytest.skip("a task does not know that it was cancelled")
+
+    async def run() -> None:
+        for raises in (False, True):
+            log, asked = Log(), anyio.Event()
+
+            async def before(
+                _: object,
+                raises: bool = raises,
+                asked: anyio.Event = asked,
+            ) -> None:
+                asked.set()
+                try:
+                    await anyio.sleep_forever()
+                except BaseException as error:
+                    if raises:
+                        raise ValueError("nobody answered") from error
+
+            memory = AsyncMemory("memory:", before=before, after=log.note)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(memory.create, "/memories/a", "x")
+                await asked.wait()
+                tasks.cancel_scope.cancel()
+            assert not await memory.exists("/memories/a")
+            assert log.outcomes == ["cancelled"]
+
+    anyio.run(run, backend=backend)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="a task does not know that it was cancelled")
+def test_a_before_that_cancels_its_own_task_does_not_allow_the_command() -> None:
+    async def run() -> None:
+        log = Log()
+
+        async def before(_: object) -> None:
+            task = asyncio.current_task()
+            assert task is not None
+            task.cancel()
+
+        memory = AsyncMemory("memory:", before=before, after=log.note)
+        for number in range(50):
+            task = asyncio.ensure_future(memory.create(f"/memories/{number}", "x"))
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert task.cancelled()
+        assert [entry.path for entry in await memory.list()] == []
+        assert log.outcomes == ["cancelled"] * 50
+
+        async def patient(_: object) -> None:
+            """A time limit of the hook's own is not a cancellation of the call."""
+            with anyio.move_on_after(0):
+                await anyio.sleep_forever()
+
+        memory = AsyncMemory("memory:", before=patient)
+        await memory.create("/memories/a", "x")
+
+    asyncio.run(run())
+
+
 def test_a_second_cancellation_ends_what_the_first_one_waits_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

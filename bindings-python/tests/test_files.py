@@ -147,7 +147,7 @@ def test_the_tool_is_declared_for_other_hosts(memory: Memory) -> None:
     six = memory.tool_definitions("anthropic-custom", prefix="memory_")
     assert [tool["name"] for tool in six][:2] == ["memory_view", "memory_create"]
     with pytest.raises(ConfigError, match='dialect must be "json-schema", '):
-        memory.tool_definition("yaml")
+        memory.tool_definition("yaml")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="prefix must be"):
         memory.tool_definitions(prefix="a b")
 

@@ -437,6 +437,10 @@ def test_a_text_is_redacted_in_all_versions(reopen: Open) -> None:
     assert memory.history()[-1].redacted == "a key"
     assert memory.grep_history("unter2") == []
     assert memory.redact_text("hunter2", "a key").versions == ()
+    for regex in (False, True):
+        with pytest.raises(ConfigError, match="query must not be empty") as raised:
+            memory.redact_text("", "a key", regex=regex)
+        assert raised.value.option == "query"
     memory.write("/memories/acme/deal", "one\n")
     memory.delete("/memories/acme")
     memory.write("/memories/b-acme", "two\n")

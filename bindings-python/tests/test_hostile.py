@@ -97,6 +97,9 @@ def said(row: dict[str, Any], name: str, none: bool, option: dict[str, Any]) -> 
         words=f"{', '.join(words[:-1])} or {words[-1]}" if words else "",
         **WORDS,
     )
+    # The table has the words of JSON.
+    for word in ("null", "true", "NaN", "an object"):
+        filled = re.sub(f"(got \\[?){word}\\b", rf"\1{WORDS[word]}", filled)
     return ".*".join(map(re.escape, filled.split("…")))
 
 

@@ -12,7 +12,7 @@ import pytest
 from anthropic.lib.tools import ToolError
 
 import cases
-from memdir import Memory, MemoryTool, open_store
+from memdir import Memory, MemoryTool, RefusedError, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -205,7 +205,7 @@ def test_malformed_input_is_a_sentence(tool: MemoryTool, tmp_path: Path) -> None
 def refusal(method: Any, given: Any) -> str:
     with pytest.raises(ToolError) as raised:
         method(given)
-    assert raised.value.__cause__ is None
+    assert isinstance(raised.value.__cause__, RefusedError)
     return str(raised.value.content)
 
 

@@ -88,9 +88,9 @@ def test_processes_that_make_the_first_call_at_once_get_one_key(tmp_path: Path) 
 @pytest.mark.parametrize("missing", [None, 5, ["memory:"]])
 def test_an_address_that_is_missing_is_not_the_default_one(missing: Any) -> None:
     for kind in (Memory, MemoryTool, open_store, read_only):
-        with pytest.raises(TypeError, match="store must be"):
+        with pytest.raises(ConfigError, match="store must be"):
             kind(missing)
-    with pytest.raises(TypeError, match="store must be"):
+    with pytest.raises(ConfigError, match=r'store\["/memories"\] must be'):
         Memory({"/memories": missing})
     with pytest.raises(ConfigError, match="the store address is empty"):
         Memory("")

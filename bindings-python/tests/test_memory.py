@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import pickle
 import re
@@ -12,6 +13,7 @@ import pytest
 
 import memdir
 from memdir import (
+    AsyncMemory,
     ConfigError,
     Entry,
     MemdirError,
@@ -57,6 +59,33 @@ def test_a_refused_command_is_a_command_error_with_the_exact_text(memory: Memory
     memory.create("/memories/a", "one")
     with pytest.raises(RefusedError, match="Invalid `view_range` parameter"):
         memory.view("/memories/a", (3, 1))
+
+
+@pytest.mark.parametrize("kind", ["plain", "hooked"])
+def test_a_boolean_is_not_a_line(kind: str) -> None:
+    """As in the input of a call, though to Python a boolean is an integer."""
+    store = open_store("memory:")
+    store.write("/memories/a", b"one\n", overwrite=False)
+    plain, hooked = Memory(store), AsyncMemory(store, before=lambda _: None)
+
+    def insert(line: int) -> object:
+        if kind == "plain":
+            return plain.insert("/memories/a", line, "x")
+        return asyncio.run(hooked.insert("/memories/a", line, "x"))
+
+    def view(lines: tuple[int, int]) -> object:
+        if kind == "plain":
+            return plain.view("/memories/a", lines)
+        return asyncio.run(hooked.view("/memories/a", lines))
+
+    for wrong in (True, False):
+        with pytest.raises(RefusedError) as raised:
+            insert(wrong)
+        assert raised.value.kind == "invalid"
+        with pytest.raises(RefusedError) as raised:
+            view((wrong, wrong))
+        assert raised.value.kind == "invalid"
+    assert str(view((1, 1))).endswith("one")
 
 
 def test_wrong_arguments_of_the_host_are_python_s_own_errors(memory: Memory) -> None:

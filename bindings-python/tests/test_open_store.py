@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from dict_store import DictStore
-from memdir import ConfigError, Entry, Memory, MemoryTool, Store, StoreError, open_store
+from memdir import (
+    AsyncMemory,
+    AsyncMemoryTool,
+    ConfigError,
+    Entry,
+    Memory,
+    MemoryTool,
+    Store,
+    StoreError,
+    check,
+    copy,
+    image_type,
+    key_from_file,
+    open_store,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -59,7 +75,7 @@ def test_a_native_store_raises_python_s_exceptions() -> None:
         store.read("/memories/../etc/passwd")
     with pytest.raises(ValueError, match="does not start with"):
         store.rename("/memories/a", "b")
-    with pytest.raises(TypeError):
+    with pytest.raises(ConfigError, match='content must be bytes, got "text"'):
         store.write("/memories/t", "text", overwrite=False)  # type: ignore[arg-type]
 
 
@@ -103,9 +119,55 @@ def test_a_path_is_a_directory_whatever_it_looks_like(
 
 
 @pytest.mark.parametrize("store", [None, 3, b"./memory", object(), DictStore, ["./memory"]])
-def test_what_is_no_store_is_a_type_error(store: Any) -> None:
-    with pytest.raises(TypeError, match=r"store must be a str, an os\.PathLike, a memdir\.Store"):
-        Memory(store)
+def test_what_is_no_store_is_a_config_error_that_names_the_argument(store: Any) -> None:
+    anything: Any = store
+    calls: dict[str, list[Callable[[], object]]] = {
+        "store": [lambda: Memory(store), lambda: check(store), lambda: open_store(anything)],
+        "source": [lambda: copy(store, "memory:")],
+        "destination": [lambda: copy("memory:", store)],
+    }
+    for name, ways in calls.items():
+        for way in ways:
+            with pytest.raises(
+                ConfigError, match=rf"^{name} must be a str, an os\.PathLike"
+            ) as raised:
+                way()
+            assert raised.value.option == name
+
+
+def test_other_arguments_of_a_wrong_type_are_told_likewise() -> None:
+    anything: Any = 5
+    cases: list[tuple[str, str, Callable[[], object]]] = [
+        ("content", 'content must be bytes, got "x"', lambda: image_type(cast("Any", "x"))),
+        ("path", "path must be a str or an os.PathLike, got 5", lambda: key_from_file(anything)),
+        ("on_progress", "a function, or None, got 5", lambda: copy("a", "b", on_progress=anything)),
+        ("entry", "entry must be a dict, or None, got 5", lambda: MemoryTool(entry=anything)),
+        ("entry", "entry must be a dict", lambda: AsyncMemoryTool("memory:", entry=anything)),
+        ("store", "AsyncMemoryTool takes", lambda: MemoryTool(cast("Any", AsyncMemory("memory:")))),
+        ("store", "takes an AsyncMemory", lambda: AsyncMemoryTool(cast("Any", Memory("memory:")))),
+    ]
+    for name, sentence, way in cases:
+        with pytest.raises(ConfigError, match=re.escape(sentence)) as raised:
+            way()
+        assert raised.value.option == name
+        assert raised.value.kind == "config"
+
+
+def test_a_store_that_cannot_be_opened_has_changed_nothing(tmp_path: Path) -> None:
+    missing = str(tmp_path / "missing")
+    for way in (
+        lambda: check(missing),
+        lambda: check(f"sqlite:{missing}.db"),
+        lambda: Memory(missing, read_only=True),
+        lambda: Memory(f"sqlite:{missing}.db", read_only=True),
+        lambda: copy(missing, "memory:"),
+        lambda: copy(f"dir:{missing}", "memory:"),
+    ):
+        with pytest.raises(StoreError) as raised:
+            way()
+        assert raised.value.kind == "unavailable"
+    with pytest.raises(ConfigError, match='"memory:" takes nothing after it'):
+        Memory("memory:notes")
 
 
 def test_a_wrong_address_is_a_config_error_without_its_secrets() -> None:

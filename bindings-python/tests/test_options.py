@@ -11,7 +11,15 @@ import pytest
 
 import cases
 import memdir
-from memdir import AsyncMemoryTool, ConfigError, Memory, MemoryTool, copy, open_store
+from memdir import (
+    AsyncMemory,
+    AsyncMemoryTool,
+    ConfigError,
+    Memory,
+    MemoryTool,
+    copy,
+    open_store,
+)
 from memdir._options import AsyncMemoryOptions, MemoryOptions
 
 SECTIONS = json.loads((cases.PROJECT / "core" / "options.json").read_text("utf-8"))["sections"]
@@ -77,6 +85,30 @@ def test_a_name_that_no_option_has_is_told_with_the_one_that_is_meant(entry_poin
         assert str(raised.value).endswith(f". Did you mean '{meant}'?")
     with pytest.raises(TypeError, match=r"unexpected keyword argument 'xyz'$"):
         entry_point("memory:", xyz=1)
+
+
+def test_a_name_that_no_argument_has_is_told_by_the_class_that_was_called() -> None:
+    for kind, wrong, meant in [
+        (Memory, "store2", "store"),
+        (AsyncMemory, "max_fles", "max_files"),
+        (MemoryTool, "tool_cache", None),
+        (MemoryTool, "cache_controll", "cache_control"),
+        (AsyncMemoryTool, "entri", "entry"),
+        (open_store, "stor", "store"),
+    ]:
+        call: Any = kind
+        given = {} if wrong.startswith("stor") and kind is Memory else {"store": "memory:"}
+        with pytest.raises(TypeError) as raised:
+            call(**given, **{wrong: 1})
+        hint = "" if meant is None else f". Did you mean '{meant}'?"
+        sentence = f"{call.__name__}() got an unexpected keyword argument '{wrong}'{hint}"
+        assert str(raised.value) == sentence
+
+
+def test_a_huge_number_is_no_limit() -> None:
+    memory = Memory("memory:", max_files=2**80, max_view_chars=2**64)
+    memory.create("/memories/a", "x")
+    assert len(memory.grep("x", limit=2**200)) == 1
 
 
 def test_a_store_takes_no_option_of_a_memory() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 from base64 import b64encode
 from datetime import datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 
@@ -85,6 +86,18 @@ def test_expiry_is_told_of_and_can_be_ended() -> None:
     with pytest.raises(RefusedError):
         memory.view("/memories/a.md")
     assert memory.expire(0) == []
+
+
+def test_a_callback_that_cannot_be_called_is_told_before_a_file_is_removed() -> None:
+    memory = Memory("memory:", record_access=True)
+    memory.create("/memories/a.md", "text\n")
+    anything: Any = 5
+    with pytest.raises(
+        ConfigError, match="on_progress must be a function, or None, got 5"
+    ) as raised:
+        memory.expire(0, on_progress=anything)
+    assert raised.value.option == "on_progress"
+    assert memory.exists("/memories/a.md")
 
 
 def test_wrong_options_of_expiry_are_told_at_once() -> None:

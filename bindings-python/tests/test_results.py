@@ -25,6 +25,7 @@ from memdir import (
     Conflict,
     Entry,
     ErrorKind,
+    Event,
     HistoryError,
     ImageBlock,
     Memory,
@@ -245,6 +246,15 @@ def test_an_endpoint_of_fastapi_returns_them() -> None:
     assert client.get("/openapi.json").json()["paths"]["/calls"]
 
 
+def test_the_schema_of_a_reply_has_a_title_and_says_what_is_always_there() -> None:
+    taken, given = (
+        TypeAdapter(Reply).json_schema(mode=mode) for mode in ("validation", "serialization")
+    )
+    assert taken["title"] == given["title"] == "Reply"
+    assert taken["required"] == ["content"]
+    assert given["required"] == ["content", "is_error", "kind"]
+
+
 def test_without_a_declared_type_fastapi_takes_a_reply_for_a_pair() -> None:
     reply = Memory("memory:").execute({"command": "view", "path": "/memories/b.md"})
     pair = [reply.content, True]
@@ -265,6 +275,10 @@ def test_type_checkers_know_the_fields() -> None:
     assert_type(version.operation, Operation)
     assert_type(version.time, datetime)
     assert_type(version.size, int | None)
+    events: list[Event] = []
+    Memory("memory:", after=events.append).view("/memories")
+    # A word that no command has is a type error.
+    assert events[0].command != "move"  # type: ignore[comparison-overlap]
     assert_type(memory.stats().newest, "memdir.TimedPath | None")
     assert_type(memory.undo(version.change, dry_run=True).files, "tuple[memdir.RestoredFile, ...]")
     # Comparing with a word that no operation has is a type error.

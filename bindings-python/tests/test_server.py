@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import threading
 import uuid
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from fastapi import Request
 from fastapi.testclient import TestClient
 
 import server
 import servers
-from memdir import Memory
+from memdir import Memory, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,3 +121,13 @@ def test_it_answers_503_while_the_database_is_down(
             assert shown["content"].endswith("\ttea")
         finally:
             servers.stop("postgres", place)
+
+
+def test_it_does_not_ask_for_another_try_when_the_outcome_is_unknown() -> None:
+    for kind, status in (("busy", 503), ("unavailable", 503), ("outcome_unknown", 500)):
+        error = StoreError("the connection was lost")
+        error.kind = kind  # type: ignore[assignment]
+        request = Request({"type": "http", "method": "POST", "path": "/tool", "headers": []})
+        answer = asyncio.run(server.unavailable(request, error))
+        assert answer.status_code == status
+        assert ("retry-after" in answer.headers) is (status == 503)

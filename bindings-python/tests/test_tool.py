@@ -26,7 +26,15 @@ from anthropic.types.beta import (
 
 from dict_store import DictStore
 from effort import SECONDS
-from memdir import AsyncMemory, AsyncMemoryTool, ConfigError, Memory, MemoryTool, open_store
+from memdir import (
+    AsyncMemory,
+    AsyncMemoryTool,
+    ConfigError,
+    Memory,
+    MemoryTool,
+    RefusedError,
+    open_store,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,7 +131,9 @@ def test_a_mistake_is_a_tool_error_with_the_exact_text() -> None:
             method(MISSING)
         assert raised.value.content == MISSING_SENTENCE
         assert str(raised.value) == MISSING_SENTENCE
-        assert raised.value.__cause__ is None
+        refused = raised.value.__cause__
+        assert isinstance(refused, RefusedError)
+        assert (str(refused), refused.kind) == (MISSING_SENTENCE, "not_found")
 
 
 def test_the_method_counts_and_not_the_field() -> None:

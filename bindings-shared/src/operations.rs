@@ -4,9 +4,9 @@ use memdir::history::{HistoryError, Restored};
 use memdir::{Error, GrepQuery, Memory, Project};
 
 use crate::arguments::Arguments;
-use crate::grep_query;
 use crate::history::{Query, Undo, export, id, undo_options};
 use crate::plain::Plain;
+use crate::{grep_query, redaction_query};
 
 /// The result of an operation.
 #[derive(Debug)]
@@ -158,7 +158,7 @@ where
         }
         "redact_text" => {
             names(&["query", "reason", "regex", "ignore_case", "dry_run"])?;
-            let query = query(given)?;
+            let query = query(given, redaction_query)?;
             let (reason, dry_run) = (text("reason")?, flag("dry_run")?);
             Plain::of(&memory.redact_text(&query, &reason, dry_run)?)
         }
@@ -170,14 +170,17 @@ where
     })))
 }
 
-fn query(given: &Arguments<'_>) -> Result<GrepQuery, Error> {
-    grep_query(&given.text("query")?, given.flag("regex")?, given.flag("ignore_case")?)
+fn query(
+    given: &Arguments<'_>,
+    of: fn(&str, bool, bool) -> Result<GrepQuery, Error>,
+) -> Result<GrepQuery, Error> {
+    of(&given.text("query")?, given.flag("regex")?, given.flag("ignore_case")?)
 }
 
 /// The query, the path to search, and the most matches.
 fn sought(given: &Arguments<'_>) -> Result<(GrepQuery, String, usize), Error> {
     given.none_but(&["query", "regex", "ignore_case", "path", "limit"])?;
-    let query = query(given)?;
+    let query = query(given, grep_query)?;
     Ok((query, given.text_or("path", "/memories")?, given.count_or("limit", 100)?))
 }
 

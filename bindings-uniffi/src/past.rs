@@ -1,8 +1,8 @@
 //! Queries about the past of a memory.
 #![allow(clippy::needless_pass_by_value, reason = "UniFFI hands over what it has made")]
 
-use memdir_bindings_shared::grep_query;
 use memdir_bindings_shared::history::export;
+use memdir_bindings_shared::{grep_query, redaction_query};
 
 use crate::border::{MemdirText, MemdirTime};
 use crate::error::MemdirError;
@@ -18,7 +18,7 @@ impl Memory {
     /// unless a current file or directory has that name; names of actors stay. The call reads every content in the history.
     ///
     /// Throws `History` if current files have the text, or the memory has no history or is read-only; `Config` if the
-    /// regular expression is wrong; `Store` if the store is broken.
+    /// query is empty or the regular expression is wrong; `Store` if the store is broken.
     #[uniffi::method(default(regex = false, ignore_case = false, dry_run = false))]
     pub fn redact_text(
         &self,
@@ -29,7 +29,7 @@ impl Memory {
         dry_run: bool,
     ) -> Result<RedactedText, MemdirError> {
         let (query, reason) = (query.option("query")?, reason.option("reason")?);
-        let query = grep_query(&query, regex, ignore_case)?;
+        let query = redaction_query(&query, regex, ignore_case)?;
         Ok(self.core.redact_text(&query, &reason, dry_run)?.into())
     }
 

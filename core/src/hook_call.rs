@@ -167,7 +167,7 @@ impl Shown {
             return diff.clone().map_err(Error::Refused);
         }
         if state.is_decided {
-            return Err(Error::Hook("the hook `before` has already decided".into()));
+            return Err(Error::Hook("ask for the diff before the hook returns".into()));
         }
         let Previewed { diff, pin } = compute();
         state.diff = match &diff {

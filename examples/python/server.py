@@ -56,8 +56,10 @@ app = FastAPI(lifespan=lifespan)
 
 @app.exception_handler(StoreError)
 async def unavailable(request: Request, error: StoreError) -> JSONResponse:
-    """The database is down or busy: not an error of this server, so the client may retry."""
+    """The database is down or busy. Only a request that changed nothing is worth another try."""
     log.error("%s %s: %s", request.method, request.url.path, error)
+    if error.kind == "outcome_unknown":
+        return JSONResponse({"detail": "The change may or may not have been made."}, 500)
     answer = {"detail": "The memory cannot be used now."}
     return JSONResponse(answer, 503, headers={"Retry-After": "5"})
 

@@ -178,11 +178,15 @@ class Hooks:
                 self._told(event)
 
     async def _answer(self, question: Callable[[], object]) -> _Answer:
+        loop = running_loop()
+        before = loop.cancellations()
         try:
             with self._marked():
-                return _Answer(returned=await _awaitable(question()))
+                answer = _Answer(returned=await _awaitable(question()))
         except Exception as raised:  # noqa: BLE001 - the engine turns it into a reply
-            return _Answer(raised=raised)
+            answer = _Answer(raised=raised)
+        await loop.raise_cancellation(before)
+        return answer
 
     async def _tell(self, memory: Memory, event: Event) -> None:
         after = self._after

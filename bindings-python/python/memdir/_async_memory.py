@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from memdir._memdir import Memory
-    from memdir._options import AsyncMemoryOptions, AsyncTextOnly, Places
+    from memdir._options import AsyncMemoryOptions, AsyncTextOnly, Dialect, Places
     from memdir._reply import ImageBlock, Reply
     from memdir._results import (
         BlamedLine,
@@ -125,6 +125,7 @@ class AsyncMemory(Generic[ViewT_co]):
         **options: Unpack[AsyncMemoryOptions],
     ) -> None: ...
     def __init__(self, store: Places = "./memory", **options: Unpack[AsyncMemoryOptions]) -> None:
+        _memdir.check_names(type(self).__name__, ["store"], options)
         self._memory = cast("Memory[ViewT_co]", _memdir.open_async(store, options))
         before, after = options.get("before"), options.get("after")
         if before is not None or after is not None:
@@ -364,7 +365,7 @@ class AsyncMemory(Generic[ViewT_co]):
         """
         return await self._reading(self._memory.stats)
 
-    def tool_definition(self, dialect: str = "json-schema") -> dict[str, object]:
+    def tool_definition(self, dialect: Dialect = "json-schema") -> dict[str, object]:
         """Declares the tool to a host other than Anthropic's. Same as `Memory.tool_definition`.
 
         Raises:
@@ -373,7 +374,7 @@ class AsyncMemory(Generic[ViewT_co]):
         return self._memory.tool_definition(dialect)
 
     def tool_definitions(
-        self, dialect: str = "json-schema", *, prefix: str = ""
+        self, dialect: Dialect = "json-schema", *, prefix: str = ""
     ) -> Sequence[dict[str, object]]:
         """Declares one tool for each command. Same as `Memory.tool_definitions`.
 

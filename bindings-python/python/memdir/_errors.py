@@ -48,6 +48,9 @@ class HookError(MemdirError):
     `__cause__`.
     """
 
+    kind: ErrorKind = "hook_failed"
+    """Always `"hook_failed"`."""
+
 
 class Deny(MemdirError):  # noqa: N818 - it is a decision of the hook and not an error
     """Raised by the hook `before` to forbid a command; `str(deny)` is what the model reads."""
@@ -82,6 +85,9 @@ class HistoryError(MemdirError):
 
 class ConfigError(MemdirError, ValueError):
     """The address of a store or an option is wrong."""
+
+    kind: ErrorKind = "config"
+    """Always `"config"`."""
 
     option: str | None = None
     """The option or argument that is wrong; `None` if the address is wrong."""

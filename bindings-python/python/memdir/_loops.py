@@ -74,6 +74,18 @@ class AsyncioLoop:
         """Lets other tasks run for `seconds`."""
         await asyncio.sleep(seconds)
 
+    def cancellations(self) -> int:
+        """The number of cancellations of this task. Python 3.10 does not count them."""
+        cancelling = getattr(asyncio.current_task(), "cancelling", None)
+        return 0 if cancelling is None else cancelling()
+
+    async def raise_cancellation(self, before: int) -> None:
+        """Raises a cancellation that other code caught since there were `before`."""
+        if self.cancellations() > before:
+            # If it was not raised yet, it is raised here.
+            await asyncio.sleep(0)
+            raise asyncio.CancelledError
+
     def shielded(self) -> AbstractContextManager[object]:
         """Lets a task that is already cancelled wait for the code within.
 
@@ -150,6 +162,14 @@ class TrioLoop:
     async def sleep(self, seconds: float) -> None:
         """Lets other tasks run for `seconds`."""
         await self._trio.sleep(seconds)
+
+    def cancellations(self) -> int:
+        """Trio needs no number: a scope stays cancelled."""
+        return 0
+
+    async def raise_cancellation(self, _: int) -> None:
+        """Raises a cancellation that other code caught."""
+        await self._trio.lowlevel.checkpoint_if_cancelled()
 
     def shielded(self) -> AbstractContextManager[object]:
         """Lets a task that is already cancelled wait for the code within."""

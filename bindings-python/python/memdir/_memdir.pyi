@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, Literal, SupportsIndex, final, overload
 from typing_extensions import Self
 
-__all__ = ["__version__", "Cancellation", "HookCall", "Memory", "NativeStore", "PendingCall", "ReadOnly", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "begin", "begin_command", "begin_execute", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "image_type", "is_coroutine_function", "is_due", "key_from_file", "listed_time", "namespaces", "open_async", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "takes_call", "view_nowait", "wait_seconds", "when_idle"]
+__all__ = ["__version__", "Cancellation", "HookCall", "Memory", "NativeStore", "PendingCall", "ReadOnly", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "begin", "begin_command", "begin_execute", "check", "check_contract", "check_names", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "image_type", "is_coroutine_function", "is_due", "key_from_file", "listed_time", "namespaces", "open_async", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "takes_call", "view_nowait", "wait_seconds", "when_idle"]
 
 __version__: Final[str]
 
@@ -704,7 +704,7 @@ class Memory(Generic[ViewT_co]):
             RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
         """
-    def tool_definition(self, /, dialect: str = "json-schema") -> dict[str, object]:
+    def tool_definition(self, /, dialect: Literal["json-schema", "openai", "openai-chat", "anthropic-custom", "gemini"] = "json-schema") -> dict[str, object]:
         """
         Declares the tool to a model host that does not know Anthropic's memory tool: one tool named
         `memory`, whose calls `execute` executes. If the memory is read-only, its only command is
@@ -717,7 +717,7 @@ class Memory(Generic[ViewT_co]):
         Raises:
             ConfigError: There is no such dialect.
         """
-    def tool_definitions(self, /, dialect: str = "json-schema", *, prefix: str = "") -> Sequence[dict[str, object]]:
+    def tool_definitions(self, /, dialect: Literal["json-schema", "openai", "openai-chat", "anthropic-custom", "gemini"] = "json-schema", *, prefix: str = "") -> Sequence[dict[str, object]]:
         """
         Declares one tool for each command, named `prefix` and the command's name. To execute a call of
         `memory_view`, use `memory.execute({"command": "view", **arguments})`.
@@ -1084,6 +1084,12 @@ def check_contract(factory: Callable[[], Store]) -> str | None:
 def context_management(clear_at: SupportsIndex | None, keep: SupportsIndex, clear_at_least: SupportsIndex | None, exclude_tools: Sequence[str], compact_at: SupportsIndex | None) -> dict[str, object]:
     """
     Makes the value that `memdir.context_management` returns.
+    """
+
+def check_names(function: str, others: Sequence[str], options: Mapping[str, object]) -> None:
+    """
+    Fails for a name in `options` that is not an option of `Memory`, in the name of `function`, which has the parameters
+    `others` as well.
     """
 
 def copy(source: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], destination: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, overwrite: bool = False, durability: Literal["full", "relaxed"] = "full", on_progress: Callable[[CopyProgress], object] | None = None) -> Copied:

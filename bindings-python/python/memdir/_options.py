@@ -18,6 +18,9 @@ Place: TypeAlias = str | os.PathLike[str] | Store | ReadOnly
 Places: TypeAlias = Place | Mapping[str, Place]
 """A store, or several stores by their mount points."""
 
+Dialect: TypeAlias = Literal["json-schema", "openai", "openai-chat", "anthropic-custom", "gemini"]
+"""The dialects of `tool_definition`."""
+
 Answer: TypeAlias = Mapping[str, object] | None
 """The decision of the hook `before`: `None`, or a command with a different text."""
 

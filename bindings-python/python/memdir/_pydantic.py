@@ -16,18 +16,25 @@ def reply_schema(reply: type[Reply]) -> core.CoreSchema:
     """Accepts a reply, or an object with its content, `is_error` and kind. Encodes as an object."""
     blocks = core.list_schema(core.dict_schema(core.str_schema()))
     kinds = core.literal_schema([*get_args(ErrorKind)])
-    fields = core.typed_dict_schema(
-        {
-            "content": core.typed_dict_field(core.union_schema([core.str_schema(), blocks])),
-            "is_error": core.typed_dict_field(core.bool_schema(), required=False),
-            "kind": core.typed_dict_field(core.nullable_schema(kinds), required=False),
-        }
+
+    def fields(*, all_given: bool) -> core.CoreSchema:
+        return core.typed_dict_schema(
+            {
+                "content": core.typed_dict_field(core.union_schema([core.str_schema(), blocks])),
+                "is_error": core.typed_dict_field(core.bool_schema(), required=all_given),
+                "kind": core.typed_dict_field(core.nullable_schema(kinds), required=all_given),
+            }
+        )
+
+    made = core.no_info_after_validator_function(
+        lambda given: reply(**given), fields(all_given=False)
     )
-    made = core.no_info_after_validator_function(lambda given: reply(**given), fields)
     return core.json_or_python_schema(
         json_schema=made,
         python_schema=core.union_schema([core.is_instance_schema(reply), made]),
-        serialization=core.plain_serializer_function_ser_schema(_fields, return_schema=fields),
+        serialization=core.plain_serializer_function_ser_schema(
+            _fields, return_schema=fields(all_given=True)
+        ),
     )
 
 

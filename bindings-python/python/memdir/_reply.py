@@ -6,6 +6,7 @@ from base64 import b64encode
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler
     from pydantic_core import CoreSchema
     from typing_extensions import Self, TypeVar, disjoint_base
 
@@ -127,6 +128,12 @@ class Reply(_Answer):
         from memdir._pydantic import reply_schema  # noqa: PLC0415
 
         return reply_schema(cls)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {"title": "Reply", **handler(schema)}
 
     def __repr__(self) -> str:
         kind = f", kind={self.kind!r}" if self.kind is not None else ""

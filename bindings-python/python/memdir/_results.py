@@ -429,7 +429,7 @@ class Event:
             block.
     """
 
-    command: str | None
+    command: Literal["view", "create", "str_replace", "insert", "delete", "rename"] | None
     path: str | None
     new_path: str | None
     outcome: Outcome

@@ -22,9 +22,9 @@ from anthropic.lib.tools import (
 )
 
 from memdir._async_memory import AsyncMemory, is_view
-from memdir._errors import RefusedError
+from memdir._errors import ConfigError, RefusedError
 from memdir._loops import NoThreadError, in_thread, running_loop
-from memdir._memdir import Memory, answer, answer_nowait, begin, decode, fail
+from memdir._memdir import Memory, answer, answer_nowait, begin, check_names, decode, fail
 from memdir._request import entry
 
 if TYPE_CHECKING:
@@ -55,6 +55,22 @@ logger = logging.getLogger("memdir")
 _Fields: TypeAlias = Any
 
 _COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
+
+
+_ARGUMENTS = ["store", "cache_control", "entry"]
+
+
+def _checked(given: ToolEntry | None) -> ToolEntry:
+    """The argument `entry`."""
+    if given is None or isinstance(given, Mapping):
+        return given or {}
+    raise _wrong("entry", f"must be a dict, or None, got {given!r}")
+
+
+def _wrong(name: str, problem: str) -> ConfigError:
+    error = ConfigError(f"{name} {problem}")
+    error.option = name
+    return error
 
 
 def _without_options(options: Mapping[str, object]) -> None:
@@ -99,7 +115,7 @@ class _Engine:
         content = cast("BetaFunctionToolResultType", answered)
         if not is_error:
             return content
-        if cause is not None:
+        if not isinstance(cause, RefusedError):
             logger.error("%s", cause, exc_info=cause)
         raise ToolError(content) from cause
 
@@ -123,8 +139,8 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
 
     A refused command is a `ToolError` with the exact sentence for the model; the runner sends it
     back with `is_error`. A broken store or hook is a `ToolError`, too, with one short sentence
-    without details. The details go to the logger `memdir` and are the error's `__cause__`, a
-    `StoreError` or a `HookError`.
+    without details; the details go to the logger `memdir`. The error's `__cause__` is a
+    `RefusedError`, a `StoreError` or a `HookError`, each with its `kind`.
 
     A subclass may override `view`, `create` and so on: `call` and `execute` use the override. It
     gets a command of the SDK with all fields, of the right types.
@@ -173,7 +189,10 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
         **options: Unpack[MemoryOptions],
     ) -> None:
         super().__init__(cache_control=cache_control)
-        self._entry: ToolEntry = entry or {}
+        check_names(type(self).__name__, _ARGUMENTS, options)
+        self._entry: ToolEntry = _checked(entry)
+        if isinstance(store, AsyncMemory):
+            raise _wrong("store", "must not be an AsyncMemory, which an AsyncMemoryTool takes")
         if isinstance(store, Memory):
             _without_options(options)
             self._use(store, store)
@@ -323,8 +342,8 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
 
     A refused command is a `ToolError` with the exact sentence for the model; the runner sends it
     back with `is_error`. A broken store or hook is a `ToolError`, too, with one short sentence
-    without details. The details go to the logger `memdir` and are the error's `__cause__`, a
-    `StoreError` or a `HookError`.
+    without details; the details go to the logger `memdir`. The error's `__cause__` is a
+    `RefusedError`, a `StoreError` or a `HookError`, each with its `kind`.
 
     A subclass may override `view`, `create` and so on: `call` and `execute` use the override. It
     gets a command of the SDK with all fields, of the right types.
@@ -372,7 +391,10 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         **options: Unpack[AsyncMemoryOptions],
     ) -> None:
         super().__init__(cache_control=cache_control)
-        self._entry: ToolEntry = entry or {}
+        check_names(type(self).__name__, _ARGUMENTS, options)
+        self._entry: ToolEntry = _checked(entry)
+        if isinstance(store, Memory):
+            raise _wrong("store", "must not be a Memory: an AsyncMemoryTool takes an AsyncMemory")
         if isinstance(store, AsyncMemory):
             _without_options(options)
             self._async = store

@@ -151,7 +151,12 @@ impl<'a, V: OptionValue> Given<'a, V> {
 
     /// Reads one of the words that the option allows.
     pub fn word<W: FromStr<Err = Error>>(&self) -> Result<W, Error> {
-        self.text()?.parse().map_err(|error| self.about(error))
+        let text = self.value.text();
+        // No option allows an empty word, so a value of another type also gets the error that lists the words.
+        text.as_deref().unwrap_or_default().parse().map_err(|error| match self.about(error) {
+            Error::Config(error) if text.is_none() => error.got_instead(self.value.shown()).into(),
+            error => error,
+        })
     }
 
     /// Reads a list of texts.

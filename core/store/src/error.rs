@@ -180,6 +180,15 @@ impl ConfigError {
         self
     }
 
+    /// The same error about another value.
+    #[must_use]
+    pub fn got_instead(mut self, value: impl fmt::Display) -> Self {
+        if self.value.take().is_some() {
+            self.sentence.pop();
+        }
+        self.got(value)
+    }
+
     /// The same error with another name for its option, such as `old_key` for `encryption_key`.
     #[must_use]
     pub fn renamed(mut self, name: &str) -> Self {

@@ -79,6 +79,9 @@ fn redact_text(
     argument: &StoreArgument,
     output: &mut Output,
 ) -> Result<Ended, Failure> {
+    if text.is_empty() {
+        return Err(Failure::Usage("--text must not be empty".to_owned()));
+    }
     let query = if wanted.regex { GrepQuery::regex(text) } else { Ok(GrepQuery::text(text)) };
     let query = query.map_err(|error| argument.error(&error))?;
     let query = if wanted.ignore_case { query.ignoring_case() } else { query };

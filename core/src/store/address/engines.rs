@@ -17,7 +17,13 @@ use crate::store::Namespace;
 #[cfg(any(unix, windows))]
 use crate::store::ReadOnly;
 use crate::store::Store;
-#[cfg(any(unix, windows, feature = "sqlite"))]
+#[cfg(any(
+    unix,
+    windows,
+    feature = "sqlite",
+    feature = "postgres",
+    feature = "object-storage"
+))]
 use crate::store::StoreError;
 use crate::store::options::StoreOptions;
 
@@ -31,7 +37,13 @@ fn missing(place: &Path) -> Error {
     let base = place.parent().filter(|_| place.file_name() == Some(FILES.as_ref()));
     let hint = base.and_then(own_files_hint).unwrap_or_default();
     let place = place.display();
-    Error::Store(StoreError::failed("opening", format!("there is no memory at {place}{hint}")))
+    not_opened(StoreError::failed("opening", format!("there is no memory at {place}{hint}")))
+}
+
+/// The error of a store that cannot be opened. Opening changes nothing in a memory.
+#[cfg(any(unix, windows, feature = "sqlite", feature = "postgres", feature = "object-storage"))]
+fn not_opened(error: StoreError) -> Error {
+    Error::Store(error.unchanged())
 }
 
 #[cfg(any(unix, windows))]
@@ -41,7 +53,7 @@ pub(super) fn open_local(root: &Path, options: &StoreOptions) -> Result<Arc<dyn 
         return Ok(ReadOnly::where_asked(store, options.read_only));
     }
     let opened = crate::store::LocalDirectory::open_bare(root, options.durability);
-    opened.map(|store| shared(with_limits(store, options))).map_err(Error::Store)
+    opened.map(|store| shared(with_limits(store, options))).map_err(not_opened)
 }
 
 #[cfg(any(unix, windows))]
@@ -59,7 +71,7 @@ pub(super) fn open_existing_local(
 ) -> Result<Option<Arc<dyn Store>>, Error> {
     crate::store::LocalDirectory::existing(root, options.durability, options.read_only)
         .map(|found| found.map(|store| shared(with_limits(store, options))))
-        .map_err(Error::Store)
+        .map_err(not_opened)
 }
 
 #[cfg(not(any(unix, windows)))]
@@ -76,8 +88,7 @@ pub(super) fn open_sqlite(path: &str, options: &StoreOptions) -> Result<Arc<dyn 
     if options.read_only {
         return open_existing_sqlite(&path, options)?.ok_or_else(|| missing(&path));
     }
-    let store =
-        crate::store::SqliteDatabase::open(path, options.durability).map_err(Error::Store)?;
+    let store = crate::store::SqliteDatabase::open(path, options.durability).map_err(not_opened)?;
     Ok(shared(sqlite_with_limits(store, options)))
 }
 
@@ -86,8 +97,7 @@ pub(super) fn open_existing_sqlite(
     path: &Path,
     options: &StoreOptions,
 ) -> Result<Option<Arc<dyn Store>>, Error> {
-    let found =
-        crate::store::SqliteDatabase::find(path, options.durability).map_err(Error::Store)?;
+    let found = crate::store::SqliteDatabase::find(path, options.durability).map_err(not_opened)?;
     Ok(found.map(|store| shared(sqlite_with_limits(store, options))))
 }
 
@@ -144,7 +154,7 @@ pub(super) fn postgres_namespaces(
     address: &str,
     options: &StoreOptions,
 ) -> Result<Vec<Namespace>, Error> {
-    postgres(address, options)?.namespaces().map_err(Error::Store)
+    postgres(address, options)?.namespaces().map_err(not_opened)
 }
 
 #[cfg(not(feature = "postgres"))]
@@ -157,7 +167,7 @@ pub(super) fn postgres_namespaces(
 
 #[cfg(feature = "object-storage")]
 pub(super) fn object_namespaces(address: &str, _: &StoreOptions) -> Result<Vec<Namespace>, Error> {
-    crate::store::ObjectStorage::open(address)?.namespaces().map_err(Error::Store)
+    crate::store::ObjectStorage::open(address)?.namespaces().map_err(not_opened)
 }
 
 #[cfg(not(feature = "object-storage"))]

@@ -141,6 +141,10 @@ fn open_any(address: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Err
         Some("dir") => Err(Error::config(
             "the store address \"dir:\" has no path: use a directory such as \"dir:./notes\"",
         )),
+        Some("memory") => Err(Error::config(
+            "the store address \"memory:\" takes nothing after it: it is always a new store in \
+             this process",
+        )),
         Some(scheme) => Err(Error::config(unknown_scheme(scheme))),
         None if address.is_empty() => {
             Err(Error::config("the store address is empty: use a directory such as \"./memory\""))
@@ -251,7 +255,10 @@ pub fn open_existing_store(
     #[cfg(feature = "encryption")]
     if options.encryption_key.is_some()
         && !elsewhere
-        && store.list(&MemoryPath::root()).map_err(Error::Store)?.is_empty()
+        && store
+            .list(&MemoryPath::root())
+            .map_err(|error| Error::Store(error.unchanged()))?
+            .is_empty()
     {
         return Ok(None);
     }
@@ -309,6 +316,8 @@ pub fn open_bare_directory(
 
 #[cfg(test)]
 mod tests {
+    use memdir_store::ErrorKind;
+
     use super::*;
 
     #[test]
@@ -317,6 +326,48 @@ mod tests {
             open_store("redis://user:hunter2@host/0", StoreOptions::default()).err().unwrap();
         assert!(error.to_string().contains("\"redis:\""));
         assert!(!error.to_string().contains("hunter2"));
+    }
+
+    #[test]
+    fn a_store_in_the_process_has_no_name() {
+        for address in ["memory:notes", "memory://notes", "memory: "] {
+            for opened in [
+                open_store(address, StoreOptions::default()).map(drop),
+                open_existing_store(address, StoreOptions::default()).map(drop),
+            ] {
+                let error = opened.unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Config, "{address}");
+                assert!(
+                    error.to_string().contains("\"memory:\" takes nothing after it"),
+                    "{error}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    #[cfg(any(unix, windows))]
+    fn a_store_that_cannot_be_opened_is_unavailable_and_unchanged() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let read_only = StoreOptions { read_only: true, ..StoreOptions::default() };
+        let missing = place.path().join("missing").display().to_string();
+        let below_file = file.join("below").display().to_string();
+        let mut wrong = vec![
+            (missing.clone(), read_only.clone()),
+            (format!("dir:{missing}"), read_only.clone()),
+            (below_file.clone(), StoreOptions::default()),
+            (format!("dir:{below_file}"), StoreOptions::default()),
+        ];
+        if cfg!(feature = "sqlite") {
+            wrong.push((format!("sqlite:{missing}.db"), read_only));
+            wrong.push((format!("sqlite:{below_file}.db"), StoreOptions::default()));
+        }
+        for (address, options) in wrong {
+            let error = open_store(&address, options).err().unwrap();
+            assert_eq!(error.kind(), ErrorKind::Unavailable, "{address}: {error}");
+        }
     }
 
     #[test]

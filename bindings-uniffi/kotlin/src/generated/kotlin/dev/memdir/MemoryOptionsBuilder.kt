@@ -197,7 +197,7 @@ public class MemoryOptionsBuilder internal constructor() {
 
     /**
      * The actor of this memory's changes, for its history: a session, a user, the id of a tool call. Any text from
-     * your program, never from a model. `acting_as` starts a session with another actor. Default: `null`.
+     * your program, never from a model. `actingAs` starts a session with another actor. Default: `null`.
      */
     public fun actor(actor: String?): MemoryOptionsBuilder =
         apply { options = options.copy(actor = actor) }
