@@ -188,14 +188,14 @@ type Event struct {
 	// NewPath: For a rename: the new path; otherwise empty.
 	NewPath string `json:"new_path"`
 	// Outcome: How it ended.
-	Outcome string `json:"outcome"`
+	Outcome Outcome `json:"outcome"`
 	// Bytes: If the outcome is Ok: for Create, StrReplace and Insert the bytes of the text to write, as the hook Before left
 	// it; for View those of the reply or the image. Otherwise 0.
 	Bytes int64 `json:"bytes"`
 	// Lines: The lines of the same text.
 	Lines int `json:"lines"`
-	// Seconds: The time until the reply was ready, Before included.
-	Seconds float64 `json:"duration"`
+	// Duration: The time until the reply was ready, Before included.
+	Duration time.Duration `json:"duration"`
 	// Repairs: What the decoder repaired in the input.
 	Repairs []string `json:"repairs"`
 	// Content: The text of the reply, with the option EventContent; otherwise empty, and for an image.
@@ -206,8 +206,8 @@ type Event struct {
 	Actor string `json:"actor"`
 	// Session: The id of the session of the memory: that of a conversation, if each has a session of its own.
 	Session string `json:"session"`
-	// ToolUseId: The Id of the ToolUse block that was executed; otherwise empty.
-	ToolUseId string `json:"tool_use_id"`
+	// ToolUseID: The Id of the ToolUse block that was executed; otherwise empty.
+	ToolUseID string `json:"tool_use_id"`
 }
 
 // Expired: A file that was removed because it was not used.
@@ -275,6 +275,22 @@ const (
 	// OperationExternal: Another program changed the file, or a memory without history did. The next change of the file
 	// notices it and records what it found.
 	OperationExternal Operation = "external"
+)
+
+// Outcome: How a call ended.
+type Outcome string
+
+const (
+	// OutcomeOK: The command was executed.
+	OutcomeOK Outcome = "ok"
+	// OutcomeRefused: The call was refused: by the command's own rules, by a policy, or because the input is not a command.
+	OutcomeRefused Outcome = "refused"
+	// OutcomeDenied: A hook denied it.
+	OutcomeDenied Outcome = "denied"
+	// OutcomeFailed: The store or a hook failed.
+	OutcomeFailed Outcome = "failed"
+	// OutcomeCancelled: The caller cancelled it before it began to write. Nothing was changed.
+	OutcomeCancelled Outcome = "cancelled"
 )
 
 // PastFile: A file as it was at a time.
