@@ -33,7 +33,7 @@ export type Edit = (content: Uint8Array) => Uint8Array | null | undefined;
  * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method either succeeds completely, or throws and
  * changes nothing. Throw an error with the `code` that Node's `fs` uses, such as a {@link StoreError}. Any other error means that the
  * store is broken, and the model reads only that the memory is out of reach. You find that error as the `cause` of the reply's
- * `cause`.
+ * `cause`. If a method returns something else than it should, that is a `TypeError` that says so.
  *
  * The last argument of each method is the call that it works for, with its signal. A cancelled call does not wait for the store: a
  * read ends at once, and the reply to a write says that the change may or may not have been saved. A store that passes the signal on
