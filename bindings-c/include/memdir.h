@@ -24,38 +24,44 @@
 #include <stdint.h>
 
 /**
- * Your own functions, for a store of your own. They are the only ones that the library calls. Any thread may call them at any
- * time, also several at once, and no exception may leave them.
+ * Your own functions, for a store of your own. The library calls no others. Any thread may call them at any time, also
+ * concurrently, and no exception may leave them.
  */
 typedef struct {
   /**
-   * Asks a store, which you know by the number `store`, to do something. Answer each request once with memdir_answer: before this
-   * function returns, or later from any thread. `asked` and the `length` bytes of `content` are lent until it returns.
+   * Serves a request for your store with the number `store`. Answer each request once with memdir_answer: before
+   * this function returns, or later from any thread. `asked` and the `length` bytes of `content` are valid until it
+   * returns.
    *
-   * `asked` is a JSON object: "operation", "path", "call", "to_the_end", and what the operation has beside them. "call" is the
-   * number of the memory that the call was made with which the store works for, or null. Once that call is cancelled, the
-   * answer is not waited for, unless "to_the_end" is true: then a change that has begun is ended, and the store has 5 seconds for each step.
+   * `asked` is a JSON object: "operation", "path", "call", "to_the_end", and the arguments of the operation. "call"
+   * is the number of the memory with which the current call was made, or null. Once that call is cancelled, it does
+   * not wait for the answer, unless "to_the_end" is true: then a change that has begun runs to its end, and the
+   * store has 5 seconds for each step.
    *
-   * The operations, with the result of each. docs/stores/write-a-store.md says what they have to guarantee.
+   * The operations, with the result of each, are listed here. docs/stores/write-a-store.md specifies their guarantees.
    *
-   * - "info": what the store is, when a memory is opened on it: {"folds_case": false, "tracks_access": false, "methods": []}.
-   *   "methods" are those of "open", "modified", "set_modified" and "clear" that it has. The library does without the others.
+   * - "info": describes the store, when a memory is opened on it: {"folds_case": false, "tracks_access": false,
+   *   "methods": []}. "methods" are the supported ones of "open", "modified", "set_modified" and "clear". The
+   *   library does without the others.
    * - "read": the content of a file.
-   * - "list": the entries of a directory, an array of "path", and of a file "size", "modified" and "accessed".
+   * - "list": the entries of a directory, an array of "path", and for a file "size", "modified" and "accessed".
    * - "write" {"overwrite"}: writes `content`.
-   * - "update": reads the file, hands its content to memdir_edit, and writes what that returns.
+   * - "update": reads the file, passes its content to memdir_edit, and writes the result.
    * - "delete".
    * - "rename" {"to"}.
-   * - "open" {"depth"}: the content of a file, with null as the result, or the entries of a directory, "depth" levels deep.
+   * - "open" {"depth"}: the content of a file, with null as the result, or the entries of a directory, "depth"
+   *   levels deep.
    * - "modified": the time of a file, or null.
    * - "set_modified" {"time"}.
    * - "clear": deletes everything.
-   * - "record_access" {"time"} and "delete_unused" {"since"}, which returns true or false, if it tracks accesses.
-   * - "make": of the number that memdir_check_contract was given: the number of a new, empty store.
+   * - "record_access" {"time"} and "delete_unused" {"since"}, which returns true or false, if the store tracks
+   *   accesses.
+   * - "make": the number of a new, empty store. Only the number that was passed to memdir_check_contract gets this
+   *   request.
    */
   void (*serve)(uint64_t store, uint64_t request, const char *asked, const uint8_t *content, size_t length);
   /**
-   * The library no longer uses this store, or factory. May be NULL.
+   * Called when the library no longer uses this store, or factory. May be NULL.
    */
   void (*release)(uint64_t store);
 } memdir_host;
@@ -69,7 +75,7 @@ extern "C" {
  *
  * `options` is a JSON object of options by their names, such as {"max_files": 100}; NULL sets none.
  *
- * Returns the memory's number, to be closed with memdir_close, or 0 if it failed.
+ * Returns the memory's number, or 0 if it failed. Close the memory with memdir_close.
  */
 uint64_t memdir_open(const char *address,
                      const char *options,
@@ -78,14 +84,18 @@ uint64_t memdir_open(const char *address,
 /**
  * Opens a memory on a store of your own, or on several stores that are mounted into one tree.
  *
- * `place` is JSON: the text of an address as memdir_open takes it; {"address": "…", "read_only": false}; {"own": 7, "read_only": false}
- * for the store that you know by the number 7; or {"mounts": [{"path": "/memories", "address": "./memory"}, {"path":
- * "/memories/team", "own": 7}]}. One of the mounts is at "/memories". Below, an address without a scheme is that very directory.
+ * `place` is JSON. It is one of:
+ * - "./memory": an address, as memdir_open accepts it
+ * - {"address": "…", "read_only": false}: an address, read-only or not
+ * - {"own": 7, "read_only": false}: your store with the number 7
+ * - {"mounts": [{"path": "/memories", "address": "./memory"}, {"path": "/memories/team", "own": 7}]}: mounted stores. One
+ *   of the mounts is at "/memories". At the other mounts, an address without a scheme is that very directory.
  *
- * `host` has the functions for stores of your own, and is read during the call only. It may be NULL if there are none.
+ * `host` has the functions for stores of your own, and is read during the call only. It may be NULL if there are no such
+ * stores.
  *
- * Returns the memory's number, to be closed with memdir_close, or 0 if it failed. A store is released when the memory and
- * all further numbers of it are closed, also if it failed.
+ * Returns the memory's number, or 0 if it failed. Close the memory with memdir_close. A store is released when the memory
+ * and all of its further numbers are closed, and also if this function failed.
  */
 uint64_t memdir_open_place(const char *place,
                            const char *options,
@@ -93,16 +103,18 @@ uint64_t memdir_open_place(const char *place,
                            char **error);
 
 /**
- * The answer to a request of memdir_host.serve.
+ * Answers a request of memdir_host.serve.
  *
- * `result` is JSON, as the operation has it; NULL stands for null. If the method failed, it is {"errno": "ENOENT"} for a condition, by
- * its name in errno.h: ENOENT nothing is there, EEXIST something is there, EISDIR, ENOTDIR, EINVAL a move into itself, ENAMETOOLONG, EACCES,
- * EROFS, ENOSPC, EAGAIN other writers took too long and nothing was changed, ECANCELED nothing was done. Otherwise {"failed": "…", "number": 7}
- * says that the store is broken. The number, which may be left out, comes back as "own" in the error of the call.
+ * `result` is JSON, as the operation specifies it; NULL means null. If the method failed because of a condition, it is
+ * {"errno": "ENOENT"} with the condition's name in errno.h: ENOENT (the path does not exist), EEXIST (the path exists),
+ * EISDIR, ENOTDIR, EINVAL (a move into itself), ENAMETOOLONG, EACCES, EROFS, ENOSPC, EAGAIN (other writers took too long;
+ * nothing was changed), ECANCELED (nothing was done). Any other name means that the store is broken. So do not pass on the
+ * errno of a file or a socket that your store uses. If the store is broken, it is {"failed": "…", "number": 7}. The number
+ * is optional, and becomes "own" in the error of the call.
  *
- * `content` has `length` bytes, for "read" and for "open" of a file. NULL stands for none.
+ * `content` has `length` bytes, for "read" and for "open" of a file. NULL means no content.
  *
- * Returns whether the call still waited for it.
+ * Returns whether the call was still waiting for the answer.
  */
 bool memdir_answer(uint64_t request,
                    const char *result,
@@ -110,11 +122,12 @@ bool memdir_answer(uint64_t request,
                    size_t length);
 
 /**
- * The new content for the file of a request for "update", whose content is the `length` bytes of `content`.
+ * Computes the new content of a file for a request for "update". The current content is the `length` bytes of `content`.
  *
- * Returns where it begins, and writes its length to `new_length`. It is lent until you answer the request. Returns NULL if
- * nothing is to be written: the file was changed since, and you are asked again, or the call was cancelled. Call it while no other writer can
- * come between; if one did, call it again with the newer content.
+ * Returns the address of the new content, and writes its length to `new_length`. The memory is valid until you answer the
+ * request. Returns NULL if nothing is to be written: either the file has changed and the library will send another request,
+ * or the call was cancelled. No other write may happen between reading the file and writing the new content. If one did,
+ * call this function again with the newer content.
  *
  * # Safety
  * See the rules at the top of memdir.h. `new_length` points to memory for a length.
@@ -125,45 +138,46 @@ const uint8_t *memdir_edit(uint64_t request,
                            size_t *new_length);
 
 /**
- * Checks that a store of your own keeps the contract of docs/stores/write-a-store.md, for your tests. `factory` is a number of yours: it is asked to
- * "make" a new, empty store for each rule, and is released at the end.
+ * Checks that a store of your own keeps the contract of docs/stores/write-a-store.md, for your tests. `factory` is a number of yours. It
+ * gets a request "make" for a new, empty store for each rule, and is released at the end.
  *
- * Returns the first rule that is broken and how, or NULL if all are kept, or if it failed.
+ * Returns the first rule that is broken and how, or NULL if all rules are kept or the check failed.
  */
 char *memdir_check_contract(uint64_t factory,
                             const memdir_host *host,
                             char **error);
 
 /**
- * The key in the file at `path`, for the option "encryption_key". If nothing is there, a random key is generated, and the
- * file is made for it, which only its owner may read. If several threads or processes make the first call at the same
- * time, all get the same key. The file is never overwritten. Do not lose it: without it the memory cannot be read.
+ * Reads the key in the file at `path`, for the option "encryption_key". If the file does not exist, a random key is
+ * generated and written to a new file, which only its owner may read. If several threads or processes make the first call
+ * concurrently, all get the same key. The file is never overwritten. Do not lose it: without it the memory cannot be read.
  *
- * Returns "hex:" and 64 digits, to be freed with memdir_free, or NULL if the file does not have exactly 32 bytes, or cannot
- * be read or made.
+ * Returns "hex:" and 64 digits, or NULL if the file does not have exactly 32 bytes, or cannot be read or created. Free the
+ * text with memdir_free.
  */
 char *memdir_key_from_file(const char *path,
                            char **error);
 
 /**
- * A further number for the same memory, whose calls memdir_cancel cancels. To be closed with memdir_close, too.
- * Returns 0 if there is no such memory.
+ * Returns a further number for the same memory. memdir_cancel cancels the calls with this number. Close it with
+ * memdir_close, too. Returns 0 if there is no such memory.
  */
 uint64_t memdir_cancellable(uint64_t memory);
 
 /**
- * Cancels the calls of a number that memdir_cancellable returned, those that run and those that follow. A call that
- * has not begun to write then changes nothing, and its reply says so. A call that has begun goes on to its end, unless it
- * waits for a store of your own: then it ends, and its reply says that the change may or may not have been saved.
+ * Cancels the calls of a number that memdir_cancellable returned, both running and later ones. A call that has not begun to
+ * write then changes nothing, and its reply says so. A call that has begun to write runs to its end, unless it waits for a
+ * store of your own: then it ends, and its reply says that the change may or may not have been saved.
  *
- * Returns whether it is such a number.
+ * Returns whether the number exists and is cancellable.
  */
 bool memdir_cancel(uint64_t memory);
 
 /**
- * A further number: a session of the same memory, for a conversation of its own. Its changes are recorded as this actor's,
- * with "history", such as an agent or a user, and with "stale_guard" only what it was shown itself counts. Everything else is
- * shared. It replaces the option "actor". Never take it from a model's input. To be closed with memdir_close, too.
+ * Returns a further number for a session of the same memory, for a conversation of its own. With "history", its changes are
+ * recorded with this actor, such as an agent or a user. With "stale_guard", only what this session was shown counts.
+ * Everything else is shared. The actor replaces the option "actor". Never take it from a model's input. Close the number
+ * with memdir_close, too.
  *
  * Returns 0 if it failed.
  */
@@ -172,7 +186,7 @@ uint64_t memdir_acting_as(uint64_t memory,
                           char **error);
 
 /**
- * Closes a memory. Calls that run on other threads go on to their end. Closing it again does nothing.
+ * Closes a memory. Calls that run on other threads finish. Closing it again does nothing.
  *
  * Returns whether the memory was open.
  */
@@ -181,8 +195,8 @@ bool memdir_close(uint64_t memory);
 /**
  * Executes one tool call, given as the JSON text of its "input".
  *
- * Returns a JSON object that is never NULL: "content" and "is_error" of the tool_result. "content" is a string, or
- * for an image an array with an image block. A model's mistake is such a reply, too, and no error.
+ * Returns a JSON object that is never NULL: "content" and "is_error" of the tool_result. "content" is a string, or for an
+ * image an array with an image block. A model's mistake is such a reply, too, and not an error.
  *
  * `error` is set if the store itself or the call failed. It is for your log and never for the model.
  */
@@ -191,10 +205,10 @@ char *memdir_execute(uint64_t memory,
                      char **error);
 
 /**
- * The first half of memdir_execute, for a program with hooks. Nothing is executed yet.
+ * Begins a tool call like memdir_execute, for an application with hooks. Nothing is executed yet.
  *
- * Returns the command for your hook "before", a JSON object, or NULL if there is none because the call is already
- * refused. Writes the number of the call to `pending`: hand it to memdir_finish, also if there is no command.
+ * Returns the command for your hook "before" as a JSON object, or NULL if the call is already refused. Writes the number of
+ * the call to `pending`. Pass it to memdir_finish, even if there is no command.
  */
 char *memdir_begin(uint64_t memory,
                    const char *input,
@@ -202,36 +216,37 @@ char *memdir_begin(uint64_t memory,
                    char **error);
 
 /**
- * What a hook may know of a call between its halves, beside the command.
+ * Describes a pending call, beyond its command, to your hook "before".
  *
- * Returns a JSON object: "actor", who acts, or null; "session", another one for each memory and for each number of
- * memdir_acting_as; "tool_use_id", the id of the tool_use block, or null if the input was not a whole block. Returns "null" if
- * the call is already refused, and NULL with an error if there is no such call.
+ * Returns a JSON object with three fields. "actor" is the actor, or null. "session" is the session: each memory and each
+ * number of memdir_acting_as has its own. "tool_use_id" is the id of the tool_use block, or null if the input was not a
+ * whole block. Returns "null" if the call is already refused, and NULL with an error if there is no such call.
  */
 char *memdir_hook_call(uint64_t pending,
                        char **error);
 
 /**
- * What the command of a call between its halves would change, as a unified diff of the texts as they would be stored.
+ * Shows what the command of a pending call would change, as a unified diff of the texts as they would be stored.
  *
- * It reads the file or lists the directory, and leaves no trace. An approval holds for this diff: if what it is based on has changed when
- * memdir_finish executes the command, nothing is changed, and the model reads that it has to view the file again.
+ * It reads the file or lists the directory, and is not recorded as a view or as use. An approval applies to this diff. If
+ * its basis has changed when memdir_finish executes the command, nothing is changed, and the model reads that it has to
+ * view the file again.
  *
- * Returns a JSON string, which is empty for a view. Returns NULL with an error if the command would be refused: decide
- * {"fail": "…"}, and the command is refused with that sentence. So it is also if the store failed, or there is no such call.
+ * Returns a JSON string, which is empty for a view. Returns NULL with an error if the command would be refused, the store
+ * failed, or there is no such call. If the command would be refused, decide {"fail": "…"}: the command is then refused with
+ * its own sentence.
  */
 char *memdir_hook_diff(uint64_t pending,
                        char **error);
 
 /**
- * The second half of memdir_execute. It can be called once for each call.
+ * Finishes a call that memdir_begin began. It can be called once for each call.
  *
- * `decision` is what the hook decided: NULL or "null" allows the command; {"deny": "…"} refuses it with this
- * sentence; {"replace": "…"} writes this text in the place of the command's own; {"fail": "…"} says that the hook
- * failed.
+ * `decision` is the decision of the hook. NULL or "null" allows the command. {"deny": "…"} refuses it with this sentence.
+ * {"replace": "…"} writes this text instead of the command's own. {"fail": "…"} says that the hook failed. If the call is
+ * cancelled (memdir_cancel), nothing is executed, and the reply says so, whatever the decision is.
  *
- * Returns the reply, as memdir_execute does. Writes a JSON object for your hook "after" to `event`, if that is not
- * NULL.
+ * Returns the reply, as memdir_execute does. If `event` is not NULL, writes a JSON object for your hook "after" to it.
  */
 char *memdir_finish(uint64_t pending,
                     const char *decision,
@@ -239,88 +254,92 @@ char *memdir_finish(uint64_t pending,
                     char **error);
 
 /**
- * Does something with a memory that is no tool call. The model cannot ask for it.
+ * Executes an operation on a memory other than a tool call. The model cannot call it.
  *
- * `arguments` is a JSON object; NULL stands for an empty one. Returns the result as JSON, or NULL if it failed.
+ * `arguments` is a JSON object; NULL means an empty one. Returns the result as JSON, or NULL if it failed.
  *
  * - "read" {"path"}: the text of a file.
  * - "read_shown" {"path"}: the text of a file as a model may see it: redacted if views are, and without line numbers. It
- *   counts as a use of the file.
- * - "write" {"path", "text", "if_unchanged": null}: writes a file; with "if_unchanged" only if it holds that text.
+ *   counts as use of the file.
+ * - "write" {"path", "text", "if_unchanged": null}: writes a file; with "if_unchanged" only if the file's text is that
+ *   text.
  * - "list" {"path": "/memories", "depth": null}: an array of "path", "size" (null for a directory), "modified" and
  *   "accessed".
  * - "exists" {"path"}: true or false.
- * - "grep" {"query", "regex": false, "ignore_case": false, "path": "/memories", "limit": 100}: an array of "path",
- *   "line" (null if the name was found) and "text".
- * - "find_sensitive" {"path": "/memories", "limit": 100}: where the rules for sensitive text find something: an array of
- *   "path", "line" (null if it is in the name) and "rule".
+ * - "grep" {"query", "regex": false, "ignore_case": false, "path": "/memories", "limit": 100}: an array of "path", "line"
+ *   (null if the name matches) and "text".
+ * - "find_sensitive" {"path": "/memories", "limit": 100}: the matches of the rules for sensitive text: an array of "path",
+ *   "line" (null if the name matches) and "rule".
  * - "stats" {}: how much the memory holds: "files", "directories", "bytes", "largest" with "path" and "bytes"; "oldest",
- *   "newest" and "least_recently_used", each with "path" and "time"; "history" with "versions" and "bytes". What is not
- *   known is null.
- * - "watch" {"path": "/memories", "every": null}: begins to watch what is there, for changes by anybody, and returns the
- *   number of the watch. It looks "every" so many seconds. It keeps the store open until it is ended with "unwatch".
- * - "changes" {"watch", "wait": 0}: what was changed since the last call, an array of "kind" ("written" or "deleted"),
- *   "path" and "old_path", which is null. If that is nothing, it waits for a change, at most so many seconds. Null if the watch is ended meanwhile.
- * - "is_due" {"watch"}: whether "changes" would look at the store at once, or return null. It neither waits nor reads: for
- *   a program that waits without a thread.
+ *   "newest" and "least_recently_used", each with "path" and "time"; "history" with "versions" and "bytes". Unknown values
+ *   are null.
+ * - "watch" {"path": "/memories", "every": null}: begins to watch the path for changes by any process, and returns the
+ *   number of the watch. "every" is the polling interval in seconds. The watch keeps the store open until it is ended with
+ *   "unwatch".
+ * - "changes" {"watch", "wait": 0}: the changes since the last call, an array of "kind" ("written" or "deleted"), "path"
+ *   and "old_path", which is null. If there are none, it waits for a change, at most "wait" seconds. Null if the watch is
+ *   ended meanwhile.
+ * - "is_due" {"watch"}: true if "changes" would poll the store now, or return null. It neither waits nor reads. Use it to
+ *   wait without a thread.
  * - "unwatch" {"watch"}: ends the watch. The result is null.
  * - "index" {"max_chars": 2000}: a table of contents for a system prompt.
- * - "bootstrap" {"about", "features", "init": ""}: lays out the files of a project of several sessions, if they are not
- *   there, and returns the paths of those that were made. "features" is an array of strings.
- * - "forget_views" {}: the model has to view a file again before it edits it, with "stale_guard". The result is null.
- * - "tool_definition" {"dialect": "json-schema"} and "tool_definitions" {"dialect": "json-schema", "prefix": ""}: the
- *   tool, or a tool for each command, for hosts that do not know Anthropic's.
- * - "history" {"path": null, "limit": null, "before": null, "actor": null, "change": null, "since": null}: the versions,
- *   newest first, of a file, of all below a directory, or of everything. Each has "id", "change", "operation", "path",
- *   "old_path", "time", "actor", "size", "sha256", "is_current" and "redacted"; what a version has not is null. This and
- *   the operations to "trim_history" need the option "history".
- * - "resolve_id" {"part"}: the whole id of the version or the change that a person means by a part of it: its beginning or
- *   its end, at least 6 digits.
- * - "export_history" {}: the history as a stream for git fast-import, as "read_version" returns a content.
- * - "grep_history" {"query", …}, as "grep": what files held once, and hold no more, newest first: an array of
- *   "version" (as "history" has it), "line" (null if the name was found) and "text".
- * - "files_at" {"at"}: the files that there were at a time: an array of "path", "size", "modified" and "version". What is
- *   not known is null.
- * - "read_at" {"path", "at"}: what a file held at a time, as "read_version" returns it; null if there was no file.
- * - "blame" {"path"}: for each line of a file as it is now the version that brought it: an array of "line" (from 1 on), "text",
- *   "version" and "change" (their ids), "operation", "actor", "time" and "may_be_older". What is not known is null.
+ * - "bootstrap" {"about", "features", "init": ""}: creates the files of a project of several sessions, if they do not
+ *   exist, and returns the paths of the created files. "features" is an array of strings.
+ * - "forget_views" {}: with "stale_guard", the model has to view a file again before it edits it. The result is null.
+ * - "tool_definition" {"dialect": "json-schema"} and "tool_definitions" {"dialect": "json-schema", "prefix": ""}: the tool,
+ *   or a tool for each command, for hosts that do not know Anthropic's memory tool.
+ * - "history" {"path": null, "limit": null, "before": null, "actor": null, "change": null, "since": null}: the versions of
+ *   a file, of everything below a directory, or of everything, newest first. Each has "id", "change", "operation", "path",
+ *   "old_path", "time", "actor", "size", "sha256", "is_current" and "redacted"; a value that a version lacks is null. This
+ *   and the operations to "trim_history" need the option "history".
+ * - "resolve_id" {"part"}: the whole id of the version or the change that matches a part of an id: its beginning or its
+ *   end, at least 6 digits.
+ * - "export_history" {}: the history as a stream for git fast-import, in the form of "read_version".
+ * - "grep_history" {"query", …}, as "grep": text that files held in the past and no longer hold, newest first: an array of
+ *   "version" (in the form of "history"), "line" (null if the name matches) and "text".
+ * - "files_at" {"at"}: the files that existed at a time: an array of "path", "size", "modified" and "version". Unknown
+ *   values are null.
+ * - "read_at" {"path", "at"}: the content of a file at a time, in the form of "read_version"; null if the file did not
+ *   exist.
+ * - "blame" {"path"}: for each current line of a file, the version that added it: an array of "line" (from 1 on), "text",
+ *   "version" and "change" (their ids), "operation", "actor", "time" and "may_be_older". Unknown values are null.
  * - "read_version" {"id"}: the content of a version, an object with "text", or with "base64" if it is not UTF-8.
- * - "diff" {"id", "other": null}: a unified diff from one version to another, or what the change of the version did.
- * - "restore" {"id", "overwrite": false}: writes the content of a version back, or all files of a change. Returns
- *   "change", the id of the change that this made or null, "files" with "operation", "path" and "old_path", and "skipped", the
+ * - "diff" {"id", "other": null}: a unified diff from one version to another. Without "other", the diff of the version's
+ *   change.
+ * - "restore" {"id", "overwrite": false}: writes the content of a version back, or all files of a change. Returns "change",
+ *   the id of the change that this made or null, "files" with "operation", "path" and "old_path", and "skipped", the
  *   conflicts that were left out.
- * - "undo" {"change": null, "since": null, "actor": null, "dry_run": false, "skip_conflicts": false, "merge": false}: takes
- *   back a change, or all since a time, of an actor or of anybody. Where later changes depend on it, it fails with
- *   "conflicts", an array of "path", "in_the_way", "change", "actor" and "time". With "skip_conflicts" it leaves those files
- *   out; with "merge" it keeps later changes of other lines. Returns what "restore" does. A file that was merged has "merged",
- *   its text.
- * - "restore_all" {"at", "dry_run": false}: makes every file what it was at a time. Returns what "restore" does.
- * - "redact" {"id", "reason"}: removes the content of a version from the history for good. Returns the id of the change,
- *   or null if nothing was left to remove.
- * - "redact_text" {"query", "reason", "regex": false, "ignore_case": false, "dry_run": false}: removes every content with a
- *   text from the history for good, and the text from names that no file or directory has now. Returns "change", the id of
- *   the change or null, "versions", those that have the text as "history" has them, "current", the paths of the files that
- *   have it now, which without "dry_run" are an error, "names", the paths that have the text, as they were before, and
- *   "kept_names", the paths that have it in a name now: they stay.
- * - "trim_history" {}: removes the versions that the options keep no longer, and returns how many records that were.
- * - "expire" {"older_than", "dry_run": false}: removes the files that nobody used for so many seconds, and returns
+ * - "undo" {"change": null, "since": null, "actor": null, "dry_run": false, "skip_conflicts": false, "merge": false}:
+ *   undoes a change, or all changes since a time. With "actor", only changes by that actor are undone. If later changes
+ *   depend on it, it fails with "conflicts", an array of "path", "in_the_way", "change", "actor" and "time". With
+ *   "skip_conflicts" it leaves those files out; with "merge" it keeps later changes of other lines. Returns the same as
+ *   "restore". A merged file has its text as "merged".
+ * - "restore_all" {"at", "dry_run": false}: restores every file to its content at a time. Returns the same as "restore".
+ * - "redact" {"id", "reason"}: removes the content of a version from the history for good. Returns the id of the change, or
+ *   null if there was nothing to remove.
+ * - "redact_text" {"query", "reason", "regex": false, "ignore_case": false, "dry_run": false}: removes every content that
+ *   contains a text from the history for good, and the text from names that no file or directory has now. Returns five
+ *   fields. "change" is the id of the change, or null. "versions" are the versions with the text, in the form of "history".
+ *   "current" are the paths of the files that have the text now, which are an error without "dry_run". "names" are the
+ *   former paths that have the text. "kept_names" are the paths that have it in a name now: they stay.
+ * - "trim_history" {}: removes the versions that the options no longer keep, and returns the number of removed records.
+ * - "expire" {"older_than", "dry_run": false}: removes the files that were not used for "older_than" seconds, and returns
  *   them: "path", "bytes" and "last_used".
- * - "check" {}: reads every file, every record of the history and every version, and changes nothing; whether or not the memory has
- *   the option "history". Returns "directories",
- *   "files", "bytes", "versions" (null without a history) and "problems", an array of "kind", "path", "description" and
- *   "is_beside".
- * - "copy" {"to", "overwrite": false}: copies everything to another memory, by its number: contents, times, hidden files and empty
- *   directories, without the history. Nothing is deleted. If a file is there with another content, nothing is copied, and the
- *   error has the kind "copy" and "paths", unless "overwrite" is true. Each file is read back and compared. Returns "files",
- *   "bytes", "equal", "directories" and "left_out". If it is cancelled, what was copied before stays, and another copy does the rest.
- * - "clear" {}: deletes everything below /memories. The result is a sentence. With a history, all contents stay in the
- *   history.
- * - "erase" {"dry_run": false}: removes everything for good, with the whole history, whether or not the memory has the
- *   option "history". It is not recorded and cannot be undone. Returns how much that was: "files", "bytes", "versions"
- *   and "history_bytes".
+ * - "check" {}: reads every file, every record of the history and every version, and changes nothing, with and without the
+ *   option "history". Returns "directories", "files", "bytes", "versions" (null without a history) and "problems", an array
+ *   of "kind", "path", "description" and "is_beside".
+ * - "copy" {"to", "overwrite": false}: copies everything to another memory, by its number: contents, times, hidden files
+ *   and empty directories, without the history. Nothing is deleted. If a file with another content exists, nothing is
+ *   copied, and the error has the kind "copy" and "paths", unless "overwrite" is true. Each file is read back and compared.
+ *   Returns "files", "bytes", "equal", "directories" and "left_out". If it is cancelled, the files that are already copied
+ *   stay, and another copy does the rest.
+ * - "clear" {}: deletes everything below /memories. The result is a sentence. With a history, the history keeps all
+ *   contents.
+ * - "erase" {"dry_run": false}: removes everything for good, with the whole history, with and without the option "history".
+ *   It is not recorded and cannot be undone. Returns the removed amounts: "files", "bytes", "versions" and "history_bytes".
  *
- * What is shown with a value may be left out, and has that value then. A time, also one that is an argument, is a text of
- * RFC 3339, such as "2026-03-14T15:09:26.535897Z". A duration is a number of seconds.
+ * An argument with a value above is optional, and that value is its default. A time, even as an argument, is a text in the
+ * format of RFC 3339, such as "2026-03-14T15:09:26.535897Z". A duration is a number of seconds.
  */
 char *memdir_call(uint64_t memory,
                   const char *operation,
