@@ -9,8 +9,8 @@ use std::borrow::Cow;
 use memdir_store::{ErrorKind, Refused};
 
 use super::fields::{
-    ENTRIES, FILE_TEXT, Field, INSERT_LINE, INSERT_TEXT, NEW_PATH, NEW_STR, OLD_PATH, OLD_STR, PATH,
-    VIEW_RANGE,
+    ENTRIES, FILE_TEXT, Field, INSERT_LINE, INSERT_TEXT, NEW_PATH, NEW_STR, OLD_PATH, OLD_STR,
+    PATH, VIEW_RANGE,
 };
 use super::{COMMANDS, Command, Repair, ViewRange};
 use crate::reply;
