@@ -192,14 +192,14 @@ func checkEvent(t *testing.T, where string, step *step, told []Event, cause erro
 		}
 		return
 	}
-	if len(told) != 1 || told[0].Seconds <= 0 {
+	if len(told) != 1 || told[0].Duration <= 0 {
 		t.Fatalf("%s: told %v", where, told)
 	}
 	written, err := json.Marshal(step.Event.value)
 	if err != nil {
 		t.Fatal(err)
 	}
-	expected := Event{Seconds: told[0].Seconds, Repairs: []string{}, Session: told[0].Session}
+	expected := Event{Duration: told[0].Duration, Repairs: []string{}, Session: told[0].Session}
 	if err := json.Unmarshal(written, &expected); err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,19 @@ func TestAnErrorIsWhatTheStandardLibraryCallsIt(t *testing.T) {
 	}
 }
 
+// The JSON of a reply is what a model may read.
+func TestTheJSONOfAReplyHasNoCause(t *testing.T) {
+	memory := open(t, "memory:", MemoryOptions{Before: func(context.Context, Command, *HookCall) (Decision, error) {
+		return Decision{}, &Error{Kind: KindStore, Message: "/srv/secret"}
+	}})
+	written, err := json.Marshal(execute(memory, create))
+	expected := `{"text":"Error: The command was not carried out, because the program that runs this memory could not check it. ` +
+		`Nothing was changed; try again later.","image":null,"is_error":true,"kind":"hook_failed"}`
+	if err != nil || string(written) != expected {
+		t.Error(string(written), err)
+	}
+}
+
 func TestAnErrorHasItsCause(t *testing.T) {
 	own := errors.New("out of order")
 	memory := open(t, "memory:", MemoryOptions{Before: func(context.Context, Command, *HookCall) (Decision, error) {

@@ -195,6 +195,54 @@ func ExampleMemory_CopyTo() {
 	// Output: 1 8 <nil>
 }
 
+func Example_yourOwnCode() {
+	defer inTemporaryDirectory()()
+	ctx := context.Background()
+	memory, err := memdir.Open("./memory", memdir.MemoryOptions{})
+	if err != nil {
+		panic(err)
+	}
+	defer memory.Close()
+	if err := memory.Write(ctx, "/memories/tea.md", "# Tea\n- green\n"); err != nil {
+		panic(err)
+	}
+
+	// Adds a line, unless somebody else has written the file since it was read.
+	text, err := memory.Read(ctx, "/memories/tea.md")
+	if err == nil {
+		err = memory.WriteIfUnchanged(ctx, "/memories/tea.md", text+"- black\n", text)
+	}
+	if err != nil {
+		panic(err)
+	}
+
+	entries, err := memory.List(ctx, "/memories", 0)
+	if err != nil {
+		panic(err)
+	}
+	for _, entry := range entries {
+		if !entry.IsDirectory() {
+			fmt.Println(entry.Path, *entry.Size)
+		}
+	}
+	matches, err := memory.Grep(ctx, "black", memdir.GrepOptions{})
+	if err != nil {
+		panic(err)
+	}
+	for _, match := range matches {
+		fmt.Printf("%s:%d %s\n", match.Path, match.Line, match.Text)
+	}
+	index, err := memory.Index(ctx, 1000)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Print(index)
+	// Output:
+	// /memories/tea.md 22
+	// /memories/tea.md:3 - black
+	// /memories/tea.md	22B	# Tea
+}
+
 // TestTheCodeOfTheDocumentsIsHere checks that each line of Go in the documents is part of the tested code.
 func TestTheCodeOfTheDocumentsIsHere(t *testing.T) {
 	tested := map[string]bool{"": true, "func main() {": true, "package main": true}
@@ -207,7 +255,7 @@ func TestTheCodeOfTheDocumentsIsHere(t *testing.T) {
 			tested[strings.TrimSpace(line)] = true
 		}
 	}
-	for _, page := range []string{"README.md", "../docs/start/go.md", "../docs/languages/go.md", "../docs/stores/mounts.md", "../docs/stores/write-a-store.md"} {
+	for _, page := range []string{"README.md", "../docs/start/go.md", "../docs/languages/go.md", "../docs/guides/your-own-code.md", "../docs/stores/mounts.md", "../docs/stores/write-a-store.md"} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

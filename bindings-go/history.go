@@ -130,8 +130,12 @@ func (m *Memory) Undo(ctx context.Context, change string, options UndoOptions) (
 	return m.restored(ctx, "undo", arguments)
 }
 
-// UndoSince is Undo for all changes at a time or later. If the actor is not empty, only changes by that actor are undone.
+// UndoSince is Undo for all changes at a time or later. If the actor is not empty, only changes by that actor are undone. The
+// zero time is an error.
 func (m *Memory) UndoSince(ctx context.Context, since time.Time, actor string, options UndoOptions) (Restored, error) {
+	if err := notZero("since", since); err != nil {
+		return Restored{}, err
+	}
 	arguments := struct {
 		Since time.Time `json:"since"`
 		Actor any       `json:"actor"`
@@ -141,8 +145,11 @@ func (m *Memory) UndoSince(ctx context.Context, since time.Time, actor string, o
 }
 
 // RestoreAll restores every file to its content at a time. Later changes are not a conflict. Files that are not in the
-// history are not changed. With dryRun it only returns what it would do.
+// history are not changed. With dryRun it only returns what it would do. The zero time is an error.
 func (m *Memory) RestoreAll(ctx context.Context, at time.Time, dryRun bool) (Restored, error) {
+	if err := notZero("at", at); err != nil {
+		return Restored{}, err
+	}
 	return m.restored(ctx, "restore_all", map[string]any{"at": at, "dry_run": dryRun})
 }
 
@@ -192,6 +199,14 @@ func (m *Memory) restored(ctx context.Context, operation string, arguments any) 
 	var restored Restored
 	err := m.call(ctx, operation, arguments, &restored)
 	return restored, err
+}
+
+// notZero refuses a time that was not set. It would select everything, because every change came after the year 1.
+func notZero(argument string, moment time.Time) error {
+	if moment.IsZero() {
+		return &Error{Kind: KindConfig, ReplyKind: ErrorConfig, Option: argument, Message: argument + " must be a time, got the zero time"}
+	}
+	return nil
 }
 
 // orNull returns the text, or JSON's null if the text is empty.

@@ -207,6 +207,27 @@ func TestWhatCannotBeDoneHasAKind(t *testing.T) {
 	}
 }
 
+func TestATimeThatWasNotSetSelectsNothing(t *testing.T) {
+	memory := open(t, "memory:", MemoryOptions{History: true})
+	execute(memory, create)
+	ctx := context.Background()
+	_, restored := memory.RestoreAll(ctx, time.Time{}, false)
+	_, undone := memory.UndoSince(ctx, time.Time{}, "", UndoOptions{})
+	_, listed := memory.FilesAt(ctx, time.Time{})
+	_, read := memory.ReadAt(ctx, "/memories/a.md", time.Time{})
+	for argument, failures := range map[string][]error{"since": {undone}, "at": {restored, listed, read}} {
+		for _, err := range failures {
+			failed := new(Error)
+			if !errors.As(err, &failed) || failed.Kind != KindConfig || failed.Option != argument || !strings.Contains(failed.Message, argument) {
+				t.Errorf("%s: %v", argument, err)
+			}
+		}
+	}
+	if text, err := memory.Read(ctx, "/memories/a.md"); err != nil || text != "one\n" {
+		t.Error(text, err)
+	}
+}
+
 func TestAContentThatIsNotTextIsRead(t *testing.T) {
 	ctx, directory := context.Background(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(directory, "a.bin"), []byte{0xff, 0}, 0o600); err != nil {

@@ -8,6 +8,8 @@ import "C"
 import (
 	"context"
 	"encoding/json"
+	"sync/atomic"
+	"time"
 )
 
 // Command is a command of the model. Its paths are validated and canonical. Fields that a command does not have are empty.
@@ -36,6 +38,8 @@ type HookCall struct {
 	pending C.uint64_t
 	call    *call
 	places  *places
+	// True once the hook has returned.
+	isDecided atomic.Bool
 }
 
 // Diff returns what the command would change, as a unified diff of the texts as they would be stored; empty for a view. It
@@ -47,6 +51,9 @@ type HookCall struct {
 func (c *HookCall) Diff(ctx context.Context) (string, error) {
 	if c == nil || c.call == nil {
 		return "", &Error{Kind: KindUsage, Message: "this HookCall is not the one that the hook Before got"}
+	}
+	if c.isDecided.Load() {
+		return "", &Error{Kind: KindHook, ReplyKind: ErrorHookFailed, Message: "ask for the diff before the hook Before returns"}
 	}
 	if !c.places.viewing.acquire(ctx) {
 		return "", context.Cause(ctx)
@@ -61,6 +68,31 @@ func (c *HookCall) Diff(ctx context.Context) (string, error) {
 	var diff string
 	err = json.Unmarshal([]byte(text), &diff)
 	return diff, err
+}
+
+// MarshalJSON writes the event with its duration in seconds, as in every other language.
+func (e Event) MarshalJSON() ([]byte, error) {
+	type fields Event
+	return json.Marshal(struct {
+		fields
+		Duration float64 `json:"duration"`
+	}{fields(e), e.Duration.Seconds()})
+}
+
+// UnmarshalJSON reads the format that [Event.MarshalJSON] writes.
+func (e *Event) UnmarshalJSON(written []byte) error {
+	type fields Event
+	read := struct {
+		*fields
+		Duration *float64 `json:"duration"`
+	}{fields: (*fields)(e)}
+	if err := json.Unmarshal(written, &read); err != nil {
+		return err
+	}
+	if read.Duration != nil {
+		e.Duration = time.Duration(*read.Duration * float64(time.Second))
+	}
+	return nil
 }
 
 // Decision is the decision of the hook Before. Its zero value allows the command.
@@ -114,8 +146,17 @@ func (m *Memory) executeWith(begun *call, number C.uint64_t, hooks *MemoryOption
 			defer decided.free()
 			// Entered only now, because the hook may use the memory itself.
 			defer enter(ctx, limit, number)()
+			// Cancelled here because AfterFunc runs in a goroutine, which may start late.
+			if ctx.Err() != nil {
+				C.memdir_cancel(number)
+			}
 			reply = C.memdir_finish(pending, decided.c, &happened, &failed)
 		}()
+		if ctx.Err() != nil {
+			// The call comes to nothing, so there is nothing to decide.
+			decision = "null"
+			return
+		}
 		call := &HookCall{pending: pending, call: begun, places: m.places}
 		decision, raised = decide(inside, hooks, command, call)
 	}()
@@ -145,6 +186,7 @@ func decide(ctx context.Context, hooks *MemoryOptions, command string, call *Hoo
 			err = json.Unmarshal([]byte(known), call)
 		}
 		if err == nil {
+			defer call.isDecided.Store(true)
 			decision, err = hooks.Before(ctx, asked, call)
 		}
 	}

@@ -190,6 +190,82 @@ func TestAHookLearnsWhoActsAndWhatWouldChange(t *testing.T) {
 	}
 }
 
+func TestACallThatIsCancelledDuringBeforeIsCancelled(t *testing.T) {
+	mine := errors.New("nobody answered")
+	for name, decide := range map[string]func(ctx context.Context) (Decision, error){
+		"allow":   func(context.Context) (Decision, error) { return Allow(), nil },
+		"replace": func(context.Context) (Decision, error) { return Replace("two\n"), nil },
+		"deny":    func(context.Context) (Decision, error) { return Deny("No."), nil },
+		"fail":    func(ctx context.Context) (Decision, error) { return Allow(), ctx.Err() },
+		"diff":    nil,
+	} {
+		// Often, because the context tells the library in a goroutine of its own.
+		for range 50 {
+			ctx, cancel := context.WithCancelCause(context.Background())
+			var told []Outcome
+			memory := open(t, "memory:", MemoryOptions{
+				Before: func(ctx context.Context, _ Command, call *HookCall) (Decision, error) {
+					cancel(mine)
+					if decide != nil {
+						return decide(ctx)
+					}
+					_, err := call.Diff(ctx)
+					return Allow(), err
+				},
+				After: func(_ context.Context, event Event) { told = append(told, event.Outcome) },
+			})
+			reply := memory.Execute(ctx, json.RawMessage(create))
+			if reply.Kind != ErrorCancelled || !errors.Is(reply.Cause, mine) || !reflect.DeepEqual(told, []Outcome{OutcomeCancelled}) {
+				t.Fatalf("%s: %+v, %v", name, reply, told)
+			}
+			if exists, err := memory.Exists(context.Background(), "/memories/a.md"); exists || err != nil {
+				t.Fatal(name, exists, err)
+			}
+		}
+	}
+}
+
+func TestBeforeIsNotAskedAboutACancelledCall(t *testing.T) {
+	var told []Outcome
+	memory := open(t, "memory:", MemoryOptions{
+		Before: func(context.Context, Command, *HookCall) (Decision, error) {
+			t.Error("asked")
+			return Allow(), nil
+		},
+		After: func(_ context.Context, event Event) { told = append(told, event.Outcome) },
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if reply := memory.Execute(ctx, json.RawMessage(create)); reply.Kind != ErrorCancelled || !errors.Is(reply.Cause, context.Canceled) {
+		t.Errorf("%+v", reply)
+	}
+	if !reflect.DeepEqual(told, []Outcome{OutcomeCancelled}) {
+		t.Error(told)
+	}
+}
+
+func TestADiffIsShownBeforeTheDecision(t *testing.T) {
+	var kept *HookCall
+	memory := open(t, "memory:", MemoryOptions{Before: func(_ context.Context, _ Command, call *HookCall) (Decision, error) {
+		kept = call
+		return Allow(), nil
+	}})
+	execute(memory, create)
+	failed := new(Error)
+	if _, err := kept.Diff(context.Background()); !errors.As(err, &failed) || failed.Kind != KindHook || !strings.Contains(failed.Message, "before the hook Before returns") {
+		t.Error(err)
+	}
+}
+
+func TestAnEventIsTheSameAfterJSON(t *testing.T) {
+	event := Event{Command: "view", Outcome: OutcomeOK, Duration: 1500 * time.Millisecond, ToolUseID: "toolu_1"}
+	written, err := json.Marshal(event)
+	var read Event
+	if err != nil || !strings.Contains(string(written), `"duration":1.5`) || json.Unmarshal(written, &read) != nil || !reflect.DeepEqual(read, event) {
+		t.Error(string(written), read, err)
+	}
+}
+
 func TestAPanicOfAHookIsThePrograms(t *testing.T) {
 	memory := open(t, "memory:", MemoryOptions{Before: func(context.Context, Command, *HookCall) (Decision, error) { panic("mine") }})
 	defer func() {

@@ -214,6 +214,20 @@ func TestAConditionOfAStoreIsASentence(t *testing.T) {
 	}
 }
 
+func TestAnErrnoOfWhatAStoreUsesIsNoCondition(t *testing.T) {
+	for _, errno := range []syscall.Errno{syscall.EAGAIN, syscall.EBUSY, syscall.ECANCELED, syscall.ELOOP, syscall.ENXIO, syscall.EINVAL} {
+		memory, _ := through(t, MemoryOptions{}, func(_ context.Context, method string, work func() error) error {
+			if err := work(); err != nil || method != "Write" {
+				return err
+			}
+			return &fs.PathError{Op: "write", Path: "socket", Err: errno}
+		})
+		if reply := execute(memory, commandOf["Write"]); reply.Kind != ErrorOutcomeUnknown || !errors.Is(reply.Cause, errno) {
+			t.Errorf("%v: %+v", errno, reply)
+		}
+	}
+}
+
 func TestAPanicOfAStoreIsAnError(t *testing.T) {
 	own := errors.New("mine")
 	for _, value := range []any{own, "mine", 7, nil} {

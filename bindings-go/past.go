@@ -42,17 +42,23 @@ func (m *Memory) ExportHistory(ctx context.Context) ([]byte, error) {
 }
 
 // FilesAt returns the files that existed at a time, in the order of their paths. A file that was not changed since the
-// history began is included with its current content, if it was last written before that time.
-func (m *Memory) FilesAt(ctx context.Context, moment time.Time) ([]PastFile, error) {
+// history began is included with its current content, if it was last written before that time. The zero time is an error.
+func (m *Memory) FilesAt(ctx context.Context, at time.Time) ([]PastFile, error) {
+	if err := notZero("at", at); err != nil {
+		return nil, err
+	}
 	var files []PastFile
-	err := m.call(ctx, "files_at", map[string]any{"at": moment}, &files)
+	err := m.call(ctx, "files_at", map[string]any{"at": at}, &files)
 	return files, err
 }
 
-// ReadAt returns the content of a file at a time; nil if the file did not exist.
-func (m *Memory) ReadAt(ctx context.Context, path string, moment time.Time) ([]byte, error) {
+// ReadAt returns the content of a file at a time; nil if the file did not exist. The zero time is an error.
+func (m *Memory) ReadAt(ctx context.Context, path string, at time.Time) ([]byte, error) {
+	if err := notZero("at", at); err != nil {
+		return nil, err
+	}
 	var held *content
-	if err := m.call(ctx, "read_at", map[string]any{"path": path, "at": moment}, &held); err != nil || held == nil {
+	if err := m.call(ctx, "read_at", map[string]any{"path": path, "at": at}, &held); err != nil || held == nil {
 		return nil, err
 	}
 	return held.bytes()

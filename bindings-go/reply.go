@@ -13,24 +13,24 @@ import (
 // Reply is the answer to one tool call.
 type Reply struct {
 	// Text is the content of the tool_result; empty if it is an image.
-	Text string
+	Text string `json:"text"`
 	// Image is the image to show instead of the text; nil if the reply is text.
-	Image *Image
+	Image *Image `json:"image"`
 	// IsError is the is_error of the tool_result.
-	IsError bool
+	IsError bool `json:"is_error"`
 	// Kind is the kind of error; empty if there is no error.
-	Kind ErrorKind
+	Kind ErrorKind `json:"kind"`
 	// Cause is the error, if the store itself or a hook failed, or the context was done. It is for your log, and never for
-	// the model.
-	Cause error
+	// the model: it may name paths and hosts. So it is not a part of the JSON.
+	Cause error `json:"-"`
 }
 
 // Image is an image that a view shows.
 type Image struct {
 	// MediaType is "image/png" or "image/jpeg", according to the content and not the name.
-	MediaType string
+	MediaType string `json:"media_type"`
 	// Data is the whole file, in Base64.
-	Data string
+	Data string `json:"data"`
 }
 
 // Kind is the subject of an [Error].

@@ -126,7 +126,8 @@ func (r *servedRequest) finish(ctx context.Context, call *call, asked *asked, re
 		// The store may have noticed the cancellation before the library.
 		C.memdir_cancel(C.uint64_t(asked.Call))
 	}
-	if name := conditionOf(err); name != "" {
+	// EINVAL is a condition only for a rename, and every other method can return it as well.
+	if name := conditionOf(err); name != "" && (name != "EINVAL" || asked.Operation == "rename") {
 		r.answer(map[string]any{"errno": name}, nil)
 		return
 	}
@@ -281,10 +282,11 @@ func (r *servedRequest) answer(result any, content []byte) {
 	C.memdir_answer(r.number, in.c, (*C.uint8_t)(unsafe.SliceData(content)), C.size_t(len(content)))
 }
 
-// conditions are the conditions with a named constant in package syscall.
+// conditions are the conditions with a named constant in package syscall. Any other number is that of a file or a connection of
+// the store itself, so it says nothing about the tree.
 var conditions = map[syscall.Errno]string{
 	syscall.EISDIR: "EISDIR", syscall.ENOTDIR: "ENOTDIR", syscall.EINVAL: "EINVAL", syscall.ENAMETOOLONG: "ENAMETOOLONG",
-	syscall.EROFS: "EROFS", syscall.ENOSPC: "ENOSPC", syscall.EDQUOT: "EDQUOT", syscall.ELOOP: "ELOOP",
+	syscall.EROFS: "EROFS", syscall.ENOSPC: "ENOSPC", syscall.EDQUOT: "EDQUOT",
 }
 
 // conditionOf returns the name of a condition in C's errno.h; empty if the store is broken.

@@ -108,8 +108,9 @@ uint64_t memdir_open_place(const char *place,
  * `result` is JSON, as the operation specifies it; NULL means null. If the method failed because of a condition, it is
  * {"errno": "ENOENT"} with the condition's name in errno.h: ENOENT (the path does not exist), EEXIST (the path exists),
  * EISDIR, ENOTDIR, EINVAL (a move into itself), ENAMETOOLONG, EACCES, EROFS, ENOSPC, EAGAIN (other writers took too long;
- * nothing was changed), ECANCELED (nothing was done). If the store is broken, it is {"failed": "…", "number": 7}. The
- * number is optional, and becomes "own" in the error of the call.
+ * nothing was changed), ECANCELED (nothing was done). Any other name means that the store is broken. So do not pass on the
+ * errno of a file or a socket that your store uses. If the store is broken, it is {"failed": "…", "number": 7}. The number
+ * is optional, and becomes "own" in the error of the call.
  *
  * `content` has `length` bytes, for "read" and for "open" of a file. NULL means no content.
  *
@@ -242,7 +243,8 @@ char *memdir_hook_diff(uint64_t pending,
  * Finishes a call that memdir_begin began. It can be called once for each call.
  *
  * `decision` is the decision of the hook. NULL or "null" allows the command. {"deny": "…"} refuses it with this sentence.
- * {"replace": "…"} writes this text instead of the command's own. {"fail": "…"} says that the hook failed.
+ * {"replace": "…"} writes this text instead of the command's own. {"fail": "…"} says that the hook failed. If the call is
+ * cancelled (memdir_cancel), nothing is executed, and the reply says so, whatever the decision is.
  *
  * Returns the reply, as memdir_execute does. If `event` is not NULL, writes a JSON object for your hook "after" to it.
  */

@@ -41,7 +41,7 @@ pub(crate) fn diff(pending: u64) -> Result<Option<String>, Failure> {
 }
 
 fn gone(pending: u64) -> Failure {
-    Failure::usage(format!("there is no call {pending} between its halves"))
+    Failure::usage(format!("there is no call {pending} that waits for memdir_finish"))
 }
 
 fn json_of(field: &Field<'_>) -> Value {

@@ -76,7 +76,10 @@ fn condition(operation: &str, path: &MemoryPath, answer: Answer) -> Result<Answe
     let text = |name: &str| answer.result.get(name).and_then(Value::as_str);
     let message = match text("errno") {
         Some(name) => match StoreError::from_errno_name(name) {
-            Some(condition) => return Err(condition),
+            Some(condition) if is_of_the_tree(&condition, operation) => {
+                return Err(condition);
+            }
+            Some(_) => name,
             None => name,
         },
         None => match text("failed") {
@@ -87,6 +90,16 @@ fn condition(operation: &str, path: &MemoryPath, answer: Answer) -> Result<Answe
     let number = answer.result.get("number").and_then(Value::as_u64);
     let error = OwnError { message: message.to_owned(), number };
     Err(StoreError::failed(format!("{} at {path}", asked(operation)), error))
+}
+
+/// Returns whether a store of the application can report this condition, as `memdir_answer` lists them. Any other name is about
+/// a file or a connection that the store uses, and says nothing about the tree.
+fn is_of_the_tree(condition: &StoreError, operation: &str) -> bool {
+    match condition {
+        StoreError::MountPoint | StoreError::SpecialFile | StoreError::Symlink => false,
+        StoreError::IntoItself => operation == "rename",
+        _ => true,
+    }
 }
 
 /// A store of the application.

@@ -450,6 +450,22 @@ fn a_call_between_its_halves_tells_who_acts_and_what_would_change() {
         (None, (Some(Value::Null), None), (Some(json!("")), None))
     );
     assert_eq!(finish(pending).unwrap()["kind"], "invalid");
+    // A call that is cancelled during the hook is not executed, whatever the hook decides.
+    let cancellable = memdir_cancellable(memory);
+    for decision in [None, Some(c"{\"fail\": \"nobody answered\"}")] {
+        let input =
+            std::ffi::CString::new(r#"{"command": "delete", "path": "/memories/a"}"#).unwrap();
+        let (mut pending, decision) = (0, decision.map_or(null(), std::ffi::CStr::as_ptr));
+        // SAFETY: the texts and the numbers live until the calls have ended.
+        let (reply, error) = unsafe {
+            drop(taken(memdir_begin(cancellable, input.as_ptr(), &raw mut pending, null_mut())));
+            assert!(memdir_cancel(cancellable));
+            with_error(|error| taken(memdir_finish(pending, decision, null_mut(), error)))
+        };
+        assert_eq!(reply.unwrap()["kind"], "cancelled");
+        assert_eq!(error.unwrap()["kind"], "cancelled");
+    }
+    memdir_close(cancellable);
     // The call has ended.
     assert_eq!(known(pending).1.unwrap()["kind"], "usage");
     assert_eq!(diff(pending).1.unwrap()["kind"], "usage");

@@ -288,6 +288,11 @@ fn a_wrong_answer_is_a_failure_of_the_store() {
             r#"{"command": "view", "path": "/memories"}"#,
         ),
         ("write", json!({ "errno": "EIO" }), CREATE),
+        // Conditions that only memdir's own stores report, or only a rename.
+        ("write", json!({ "errno": "EBUSY" }), CREATE),
+        ("write", json!({ "errno": "ELOOP" }), CREATE),
+        ("write", json!({ "errno": "ENXIO" }), CREATE),
+        ("write", json!({ "errno": "EINVAL" }), CREATE),
     ] {
         let store = new_store(|store| {
             store.wrong.insert(operation.to_owned(), wrong.clone());

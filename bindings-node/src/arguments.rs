@@ -2,8 +2,8 @@
 
 use memdir::Error;
 use memdir::value::Value;
-use napi::Env;
 use napi::bindgen_prelude::Unknown;
+use napi::{Env, ValueType};
 
 use crate::errors::Failure;
 use crate::input::value;
@@ -13,7 +13,14 @@ pub(crate) fn given<T>(
     env: &Env,
     name: &str,
     argument: Unknown<'_>,
-    read: impl FnOnce(&str, &Value<'_>) -> Result<T, Error>,
+    read: impl Fn(&str, &Value<'_>) -> Result<T, Error>,
 ) -> napi::Result<T> {
-    read(name, &value(&argument)?).map_err(|error| Failure::from(error).into_js(env))
+    let is_undefined = argument.get_type()? == ValueType::Undefined;
+    read(name, &value(&argument)?)
+        // `undefined` counts as null, but a message names it.
+        .or_else(|error| match is_undefined {
+            true => read(name, &Value::Other("undefined".into())),
+            false => Err(error),
+        })
+        .map_err(|error| Failure::from(error).into_js(env))
 }

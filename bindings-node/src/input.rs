@@ -35,7 +35,7 @@ pub(crate) fn decode(input: Unknown<'_>) -> Result<Decoded<'static>> {
 pub(crate) fn decode_as(name: &str, input: Unknown<'_>) -> Result<Decoded<'static>> {
     Ok(match value(&input)? {
         Value::Object => Decoded::named(name, &OwnFields(input.coerce_to_object()?)).into_owned(),
-        other => Decoded::not_an_object(&other),
+        other => Decoded::not_fields(name, &other),
     })
 }
 
@@ -99,6 +99,10 @@ fn other(words: &'static str) -> Value<'static> {
 
 /// JavaScript has one number type: `2` and `2.0` are equal.
 fn number(double: f64) -> Value<'static> {
+    // No field and no argument can be infinite, and JavaScript has its own name for it.
+    if double.is_infinite() {
+        return other(if double > 0.0 { "Infinity" } else { "-Infinity" });
+    }
     let double = Value::Number(double);
     double.as_integer().map_or(double, Value::Integer)
 }

@@ -1,20 +1,26 @@
 //! [`NativeStore`]: a store of the core, for JavaScript code that uses it directly or wraps it.
 
 use std::sync::{Arc, mpsc};
+use std::time::SystemTime;
 
 use memdir::store::{Splice, open_raw_store, rekey};
-use memdir::{MemoryOptions, MemoryPath, OnExisting, Store, open_store};
+use memdir::value::Value;
+use memdir::{Error as CoreError, MemoryOptions, MemoryPath, OnExisting, Store, open_store};
+use memdir_bindings_shared::arguments::wrong;
 use napi::bindgen_prelude::{
-    ClassInstance, Either, Function, Object, ToNapiValue, Uint8Array, Unknown,
+    ClassInstance, Either, FromNapiValue, Function, JsValue, Object, ToNapiValue, Uint8Array,
+    Unknown,
 };
 use napi::threadsafe_function::ThreadsafeFunctionCallMode;
-use napi::{Env, Error, Status};
+use napi::{Env, Error, Status, ValueType};
 use napi_derive::napi;
 
+use crate::arguments::given;
 use crate::entry::StoreEntry;
 use crate::errors::Failure;
+use crate::input::value;
 use crate::js_store::JsStore;
-use crate::options;
+use crate::options::{self, flag, string};
 use crate::store_request::StoreRequest;
 use crate::thread_pool::{Purpose, Workers, receive};
 use crate::times::{from_millis, to_millis};
@@ -100,7 +106,11 @@ impl NativeStore {
 
     /// The whole content of a file.
     #[napi(ts_return_type = "Promise<Uint8Array>")]
-    pub fn read<'env>(&self, env: &'env Env, path: String) -> napi::Result<Object<'env>> {
+    pub fn read<'env>(
+        &self,
+        env: &'env Env,
+        #[napi(ts_arg_type = "string")] path: Unknown<'_>,
+    ) -> napi::Result<Object<'env>> {
         self.promise(
             env,
             Purpose::View,
@@ -112,7 +122,11 @@ impl NativeStore {
 
     /// The entries of a directory, one level deep.
     #[napi(ts_return_type = "Promise<Array<StoreEntry>>")]
-    pub fn list<'env>(&self, env: &'env Env, path: String) -> napi::Result<Object<'env>> {
+    pub fn list<'env>(
+        &self,
+        env: &'env Env,
+        #[napi(ts_arg_type = "string")] path: Unknown<'_>,
+    ) -> napi::Result<Object<'env>> {
         let list = |store: &dyn Store, path: &MemoryPath| {
             Ok(store.list(path)?.into_iter().map(StoreEntry::from).collect::<Vec<_>>())
         };
@@ -124,12 +138,16 @@ impl NativeStore {
     pub fn write<'env>(
         &self,
         env: &'env Env,
-        path: String,
-        content: &[u8],
-        overwrite: bool,
+        #[napi(ts_arg_type = "string")] path: Unknown<'_>,
+        #[napi(ts_arg_type = "Uint8Array")] content: Unknown<'_>,
+        #[napi(ts_arg_type = "boolean")] overwrite: Unknown<'_>,
     ) -> napi::Result<Object<'env>> {
-        let content = content.to_vec();
-        let existing = if overwrite { OnExisting::Overwrite } else { OnExisting::Error };
+        let content = bytes(env, "content", &content)?;
+        let existing = if given(env, "overwrite", overwrite, flag)? {
+            OnExisting::Overwrite
+        } else {
+            OnExisting::Error
+        };
         let write =
             move |store: &dyn Store, path: &MemoryPath| Ok(store.write(path, &content, existing)?);
         self.promise(env, Purpose::Change, path, write, |()| ())
@@ -140,10 +158,15 @@ impl NativeStore {
     pub fn update<'env>(
         &self,
         env: &'env Env,
-        path: String,
+        #[napi(ts_arg_type = "string")] path: Unknown<'_>,
         #[napi(ts_arg_type = "(content: Uint8Array) => Uint8Array | null | undefined")]
-        edit: Function<'_, Uint8Array, Option<Uint8Array>>,
+        edit: Unknown<'_>,
     ) -> napi::Result<Object<'env>> {
+        if edit.get_type()? != ValueType::Function {
+            let wrong = wrong("edit", " must be a function", value(&edit)?);
+            return Err(Failure::from(wrong).into_js(env));
+        }
+        let edit = Function::<'_, Uint8Array, Option<Uint8Array>>::from_unknown(edit)?;
         // Weak, because the promise already keeps Node alive.
         let edit =
             edit.build_threadsafe_function().weak::<true>().callee_handled::<false>().build()?;
@@ -174,7 +197,11 @@ impl NativeStore {
 
     /// Deletes a file, or a directory with everything in it.
     #[napi(ts_return_type = "Promise<void>")]
-    pub fn delete<'env>(&self, env: &'env Env, path: String) -> napi::Result<Object<'env>> {
+    pub fn delete<'env>(
+        &self,
+        env: &'env Env,
+        #[napi(ts_arg_type = "string")] path: Unknown<'_>,
+    ) -> napi::Result<Object<'env>> {
         self.promise(env, Purpose::Change, path, |store, path| Ok(store.delete(path)?), |()| ())
     }
 
@@ -183,9 +210,10 @@ impl NativeStore {
     pub fn rename<'env>(
         &self,
         env: &'env Env,
-        from: String,
-        to: String,
+        #[napi(ts_arg_type = "string")] from: Unknown<'_>,
+        #[napi(ts_arg_type = "string")] to: Unknown<'_>,
     ) -> napi::Result<Object<'env>> {
+        let to = given(env, "to", to, string)?;
         let rename =
             move |store: &dyn Store, from: &MemoryPath| Ok(store.rename(from, &parse(&to)?)?);
         self.promise(env, Purpose::Change, from, rename, |()| ())
@@ -193,7 +221,11 @@ impl NativeStore {
 
     /// When a file was last written, in milliseconds since 1970.
     #[napi(ts_return_type = "Promise<number | undefined>")]
-    pub fn modified<'env>(&self, env: &'env Env, path: String) -> napi::Result<Object<'env>> {
+    pub fn modified<'env>(
+        &self,
+        env: &'env Env,
+        #[napi(ts_arg_type = "string")] path: Unknown<'_>,
+    ) -> napi::Result<Object<'env>> {
         let modified = |store: &dyn Store, path: &MemoryPath| Ok(store.modified(path)?);
         // A missing time is undefined and not null, as in an entry.
         self.promise(env, Purpose::View, path, modified, |time| match time {
@@ -207,10 +239,10 @@ impl NativeStore {
     pub fn set_modified<'env>(
         &self,
         env: &'env Env,
-        path: String,
-        time: f64,
+        #[napi(ts_arg_type = "string")] path: Unknown<'_>,
+        #[napi(ts_arg_type = "number")] time: Unknown<'_>,
     ) -> napi::Result<Object<'env>> {
-        let time = from_millis(time).ok_or_else(|| Error::from_reason("this is no time"))?;
+        let time = given(env, "time", time, millis)?;
         let set = move |store: &dyn Store, path: &MemoryPath| Ok(store.set_modified(path, time)?);
         self.promise(env, Purpose::Change, path, set, |()| ())
     }
@@ -220,10 +252,10 @@ impl NativeStore {
     pub fn record_access<'env>(
         &self,
         env: &'env Env,
-        path: String,
-        time: f64,
+        #[napi(ts_arg_type = "string")] path: Unknown<'_>,
+        #[napi(ts_arg_type = "number")] time: Unknown<'_>,
     ) -> napi::Result<Object<'env>> {
-        let time = from_millis(time).ok_or_else(|| Error::from_reason("this is no time"))?;
+        let time = given(env, "time", time, millis)?;
         let set = move |store: &dyn Store, path: &MemoryPath| Ok(store.record_access(path, time)?);
         self.promise(env, Purpose::Change, path, set, |()| ())
     }
@@ -241,10 +273,10 @@ impl NativeStore {
     pub fn delete_unused<'env>(
         &self,
         env: &'env Env,
-        path: String,
-        since: f64,
+        #[napi(ts_arg_type = "string")] path: Unknown<'_>,
+        #[napi(ts_arg_type = "number")] since: Unknown<'_>,
     ) -> napi::Result<Object<'env>> {
-        let since = from_millis(since).ok_or_else(|| Error::from_reason("this is no time"))?;
+        let since = given(env, "since", since, millis)?;
         let delete =
             move |store: &dyn Store, path: &MemoryPath| Ok(store.delete_unused(path, since)?);
         self.promise(env, Purpose::Change, path, delete, |deleted| deleted)
@@ -265,7 +297,7 @@ impl NativeStore {
         &self,
         env: &'env Env,
         purpose: Purpose,
-        path: String,
+        path: Unknown<'_>,
         work: impl FnOnce(&dyn Store, &MemoryPath) -> Result<T, Failure> + Send + 'static,
         finish: impl FnOnce(T) -> D + Send + 'static,
     ) -> napi::Result<Object<'env>>
@@ -273,6 +305,7 @@ impl NativeStore {
         T: Send + 'static,
         D: ToNapiValue + 'static,
     {
+        let path = given(env, "path", path, string)?;
         let store = Arc::clone(&self.store);
         self.workers.promise(
             env,
@@ -286,4 +319,31 @@ impl NativeStore {
 
 fn parse(path: &str) -> Result<MemoryPath, Failure> {
     MemoryPath::parse(path).map_err(|error| Failure::Thrown(Error::from_reason(error.to_string())))
+}
+
+/// The bytes of an argument.
+fn bytes(env: &Env, name: &str, given: &Unknown<'_>) -> napi::Result<Vec<u8>> {
+    // `from_unknown` rejects typed arrays of other numbers.
+    let bytes = match given.is_typedarray()? {
+        true => Uint8Array::from_unknown(*given).ok(),
+        false => None,
+    };
+    match bytes {
+        Some(bytes) => Ok(bytes.to_vec()),
+        None => {
+            Err(Failure::from(wrong(name, " must be a Uint8Array", value(given)?)).into_js(env))
+        }
+    }
+}
+
+/// A time in milliseconds since 1970.
+fn millis(name: &str, given: &Value<'_>) -> Result<SystemTime, CoreError> {
+    let number = match given {
+        #[expect(clippy::cast_precision_loss, reason = "exact for 285,000 years of milliseconds")]
+        Value::Integer(number) => Some(*number as f64),
+        Value::Number(number) => Some(*number),
+        _ => None,
+    };
+    let time = number.and_then(from_millis);
+    time.ok_or_else(|| wrong(name, " must be a number of milliseconds since 1970", given))
 }

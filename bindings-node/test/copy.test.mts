@@ -162,5 +162,14 @@ test('a store that fails is told of by its code', async () => {
 });
 
 test('what is no store is told at once', async () => {
-  await assert.rejects(copy('memory:', {} as Store), { message: /it lacks read/ });
+  const wrong = (option: string, message: RegExp) => ({ name: 'ConfigError', option, message });
+  await assert.rejects(
+    copy('memory:', {} as Store),
+    wrong('destination', /^destination must be .* it lacks read/),
+  );
+  await assert.rejects(
+    copy('memory:', 5 as never),
+    wrong('destination', /^destination must be an address .* got 5$/),
+  );
+  await assert.rejects(copy({} as Store, 'memory:'), wrong('source', /^source must be/));
 });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { ConfigError, Memory, StoreError } from 'memdir';
+import { ConfigError, Memory, StoreError, copy, isRefusedError, openStore } from 'memdir';
 import type { Dialect, MemoryOptions, Store } from 'memdir';
 
 import { MapStore } from './stores.mjs';
@@ -23,6 +23,48 @@ test('a file is written and read as it is', async () => {
     }
     assert.equal(await memory.exists('/memories/dir'), true);
     assert.equal(await memory.exists('/memories/none'), false);
+  }
+});
+
+test('a callback that is no function is told before anything is done', async () => {
+  const memory = new Memory('memory:', { recordAccess: true });
+  await memory.write(path, 'green\n');
+  const wrong = {
+    name: 'ConfigError',
+    option: 'onProgress',
+    message: /must be a function, or null, got 5/,
+  };
+  await assert.rejects(memory.expire(0, { onProgress: 5 as never }), wrong);
+  assert.equal(await memory.exists(path), true);
+  const destination = openStore('memory:');
+  const source = openStore('memory:');
+  await source.write(path, Buffer.from('green\n'), false);
+  await assert.rejects(copy(source, destination, { onProgress: 5 as never }), wrong);
+  assert.deepEqual(await destination.list('/memories'), []);
+});
+
+test('an error tells whether a call was refused, and why', async () => {
+  const memory = new Memory('memory:');
+  for (const call of [() => memory.read(path), () => memory.delete({ path })]) {
+    const error: unknown = await call().then(assert.fail, (thrown: unknown) => thrown);
+    assert.ok(isRefusedError(error) && error.kind === 'not_found', String(error));
+  }
+  const error: unknown = await memory.read(5 as never).catch((thrown: unknown) => thrown);
+  for (const other of [error, new Error('x'), null, undefined, 'ToolError', { kind: 'x' }]) {
+    assert.equal(isRefusedError(other), false);
+  }
+});
+
+test('a method names the fields that it needs', async () => {
+  const memory = new Memory('memory:');
+  const cases: [Promise<unknown>, string][] = [
+    [memory.create('/memories/b' as never), '`path` and `file_text`, got the string "/memories/b"'],
+    [memory.view(undefined as never), '`path`, got null'],
+    [memory.insert([] as never), '`path`, `insert_line` and `insert_text`, got the list []'],
+    [memory.str_replace(5 as never), '`path` and `old_str`, got the number 5'],
+  ];
+  for (const [call, said] of cases) {
+    await assert.rejects(call, { message: `Error: The input should be an object with ${said}` });
   }
 });
 
@@ -187,7 +229,18 @@ test('a wrong argument is a ConfigError that names it', async () => {
       /^path must be a string, got text that is not valid Unicode$/,
       (one) => one.read('\ud800'),
     ],
-    ['text', /^text must be a string, got null$/, (one) => one.write(path)],
+    ['text', /^text must be a string, got undefined$/, (one) => one.write(path)],
+    ['text', /^text must be a string, got null$/, (one) => one.write(path, null)],
+    ['limit', /^limit must be .* got Infinity$/, (one) => one.grep('', { limit: Infinity })],
+    ['limit', /^limit must be .* got -Infinity$/, (one) => one.grep('', { limit: -Infinity })],
+    [
+      'signal',
+      /^signal must be an AbortSignal, or null, got 5$/,
+      (one) => one.read(path, { signal: 5 }),
+    ],
+    ['signal', /^signal must be an AbortSignal/, (one) => one.execute({}, { signal: 'x' })],
+    ['signal', /^signal must be an AbortSignal/, (one) => one.clear({ signal: true })],
+    ['signal', /^signal must be an AbortSignal/, (one) => one.view({ path }, { signal: {} })],
     ['text', /not valid Unicode$/, (one) => one.write(path, 'a\udc00')],
     [
       'ifUnchanged',
@@ -209,6 +262,7 @@ test('a wrong argument is a ConfigError that names it', async () => {
     await assert.rejects(call(memory), (error) => {
       assert.ok(error instanceof ConfigError, String(error));
       assert.equal(error.option, option);
+      assert.equal(error.kind, 'config');
       assert.match(error.message, message);
       return true;
     });

@@ -265,7 +265,7 @@ test('a wrong argument is a ConfigError that names it', async () => {
     ['id', /^id must be a string, got null$/, (one) => one.readVersion(null)],
     ['overwrite', /^overwrite must be true/, (one) => one.restore('', { overwrite: 1 })],
     ['dryRun', /^dryRun must be true or false/, (one) => one.undo({ change: '' }, { dryRun: 'a' })],
-    ['reason', /^reason must be a string, got null$/, (one) => one.redact('')],
+    ['reason', /^reason must be a string, got undefined$/, (one) => one.redact('')],
     ['change', /^change or since must be given$/, (one) => one.undo({})],
     [
       'since',

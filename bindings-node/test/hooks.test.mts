@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Anthropic from '@anthropic-ai/sdk';
 import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory';
 import { HookError, Memory, Deny, StoreError, memoryTool, openStore } from 'memdir';
-import type { Before, CallContext, CallOptions, Event, MemoryOptions } from 'memdir';
+import type { Before, CallContext, CallOptions, Event, HookCall, MemoryOptions } from 'memdir';
 
 import { MapStore } from './stores.mjs';
 import { PACKAGE, PROJECT, runScript } from './support.mjs';
@@ -135,6 +135,58 @@ test('what before throws is the cause, and the model reads nothing of it', async
       return error.message === UNCHECKED && error.cause instanceof HookError;
     });
   }
+});
+
+test('a diff is asked for before before returns', async () => {
+  let kept: HookCall | undefined;
+  const memory = new Memory('memory:', { before: (_, call) => void (kept = call) });
+  await memory.execute(create);
+  await memory.execute({ command: 'delete', path });
+  const late = { name: 'HookError', message: /^ask for the diff before the hook before returns$/ };
+  await assert.rejects(async () => kept?.diff(), late);
+  // The same after a call that was cancelled while the hook waited.
+  const controller = new AbortController();
+  const waiting = new Memory('memory:', {
+    before: (_, call) => {
+      kept = call;
+      controller.abort();
+      return new Promise<void>(() => {});
+    },
+  });
+  const { kind } = await waiting.execute(create, { signal: controller.signal });
+  assert.equal(kind, 'cancelled');
+  await assert.rejects(async () => kept?.diff(), late);
+});
+
+test('a getter of what before returns may throw: the hook has failed', async () => {
+  const thrown = new RangeError('mine');
+  const outcomes: string[] = [];
+  const throwing = () => {
+    throw thrown;
+  };
+  for (const returned of [
+    Object.defineProperty({}, 'file_text', { get: throwing, enumerable: true }),
+    new Proxy({}, { ownKeys: throwing }),
+  ]) {
+    const memory = new Memory('memory:', {
+      before: () => returned,
+      after: ({ outcome }) => void outcomes.push(outcome),
+    });
+    const reply = await memory.execute(create);
+    assert.equal(reply.kind, 'hook_failed');
+    assert.equal(reply.cause?.cause, thrown);
+    assert.equal(await memory.exists(path), false);
+  }
+  assert.deepEqual(outcomes, ['failed', 'failed']);
+});
+
+test('a HookError has its kind', async () => {
+  const memory = new Memory('memory:', {
+    before: () => {
+      throw new Error('mine');
+    },
+  });
+  assert.equal((await memory.execute(create)).cause?.kind, 'hook_failed');
 });
 
 test('what after throws is a warning, and what is done is done', async () => {
@@ -357,7 +409,7 @@ test('what is no function is told at once', () => {
     assert.throws(() => new Memory('memory:', options), {
       name: 'ConfigError',
       option: name,
-      message: `${name} must be a function, or null, got number`,
+      message: `${name} must be a function, or null, got 3`,
     });
   }
   assert.doesNotThrow(() => new Memory('memory:', { before: undefined, after: undefined }));

@@ -86,7 +86,9 @@ function says(row: Row, name: string, option: Partial<Option>, error: unknown): 
     or_none: option.none ? `, or ${values.words.typescript?.none}` : '',
     words: `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`,
   };
-  const sentence = (row.says ?? '').replace(/\{(\w+)\}/g, (_, word: string) => words[word] ?? '?');
+  // JavaScript's name for it.
+  const said = (row.says ?? '').replace(/(got -?)inf$/, '$1Infinity');
+  const sentence = said.replace(/\{(\w+)\}/g, (_, word: string) => words[word] ?? '?');
   const escaped = sentence.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '[^]*');
   assert.ok(error instanceof ConfigError, String(error));
   assert.match(error.message, new RegExp(`^${escaped}$`));

@@ -139,10 +139,15 @@ test('a wrong address is told at once, without its secrets', () => {
   assert.throws(() => new Memory(''), /the store address is empty/);
   assert.throws(() => new Memory(5 as never), /store must be an address such as/);
   assert.throws(() => new Memory(null as never), /store must be an address such as/);
-  assert.throws(
-    () => new Memory({ read() {} } as never),
-    /lacks list, write, update, delete, rename/,
-  );
+  assert.throws(() => new Memory({ read() {} } as never), {
+    name: 'ConfigError',
+    message: /lacks list, write, update, delete, rename/,
+  });
+  assert.throws(() => new Memory({} as never), { name: 'ConfigError', message: /it lacks read/ });
+  assert.throws(() => new Memory({ x: 'memory:' } as never), {
+    name: 'ConfigError',
+    message: /"x"/,
+  });
 });
 
 test('a store that is opened once can be shared, and written to directly', async () => {

@@ -116,9 +116,9 @@ test('what a runner passes along to a command is ignored', async () => {
 });
 
 test('an address that is missing is not the default one', async () => {
-  const wrong = (got: string) => ({
+  const wrong = (got: string, argument: string = 'store') => ({
     name: 'ConfigError',
-    message: `store must be an address such as "./memory", or a Store, got ${got}`,
+    message: `${argument} must be an address such as "./memory", or a Store, got ${got}`,
   });
   const given: [unknown, string][] = [
     [undefined, 'undefined'],
@@ -135,7 +135,8 @@ test('an address that is missing is not the default one', async () => {
     assert.throws(() => openStore(address), wrong(got));
     assert.throws(() => readOnly(address), wrong(got));
     await assert.rejects(check(address), wrong(got));
-    await assert.rejects(copy('memory:', address), wrong(got));
+    await assert.rejects(copy('memory:', address), wrong(got, 'destination'));
+    await assert.rejects(copy(address, 'memory:'), wrong(got, 'source'));
   }
   for (const options of [[], ['x'], 5, 'text']) {
     assert.throws(

@@ -48,6 +48,23 @@ test('a Memory is the handlers of the SDK', async () => {
   );
 });
 
+test('a tool of a session is that session', async () => {
+  const memory = new Memory('memory:', { history: true });
+  const session = memory.actingAs('ann');
+  const tool = memoryTool(session);
+  assert.equal(tool.memory, session);
+  await tool.run({ command: 'create', path: '/memories/a', file_text: 'one' });
+  assert.deepEqual(
+    (await memory.history()).map(({ actor }) => actor),
+    ['ann'],
+  );
+  const withOptions = memoryTool as (...given: unknown[]) => unknown;
+  assert.throws(() => withOptions(session, { maxFiles: 5 }), {
+    name: 'ConfigError',
+    option: 'options',
+  });
+});
+
 test('a tool has its memory, which no request gets', async () => {
   const tool = memoryTool('memory:');
   await tool.memory.write('/memories/a', 'one');

@@ -95,8 +95,13 @@ export const named: Promise<string | ImageBlock[]> = new Memory().view({
 void new Memory().view({});
 // @ts-expect-error: this is another command
 void new Memory().view({ command: 'delete', path: '/memories' });
-// @ts-expect-error: new_str is missing
+// Without new_str, the text is deleted.
 void new Memory().str_replace({ path: '/memories/a', old_str: 'a' });
+// @ts-expect-error: old_str is missing
+void new Memory().str_replace({ path: '/memories/a', new_str: 'a' });
+void memoryTool(new Memory().actingAs('ann'));
+// @ts-expect-error: the options are those of the memory
+void memoryTool(new Memory(), { maxFiles: 5 });
 
 // Your own code, and the tool for other model hosts.
 check<Same<ReturnType<Memory['grep']>, Promise<GrepMatch[]>>>();

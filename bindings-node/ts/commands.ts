@@ -68,3 +68,9 @@ export type MemoryCommand =
 /** The fields of a command whose name is already known and may be left out. */
 export type CommandFields<Command extends MemoryCommand> = Omit<Command, 'command'> &
   Partial<Pick<Command, 'command'>>;
+
+/** The fields of `str_replace`. Without `new_str`, the text is deleted. */
+export type StrReplaceFields = Omit<CommandFields<StrReplaceCommand>, 'new_str'> & {
+  /** The new text. */
+  new_str?: string | undefined;
+};

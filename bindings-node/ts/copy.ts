@@ -3,7 +3,7 @@
 import type { Copied, CopyProgress } from '../results.cjs';
 
 import { withOurErrorsAsync } from './errors.js';
-import { optionsOf } from './named-options.js';
+import { assertFunction, optionsOf } from './named-options.js';
 import type { Names } from './named-options.js';
 import type { MemoryOptions } from './options.js';
 import { openNative } from './places.js';
@@ -50,8 +50,9 @@ export async function copy(
   options: CopyOptions = {},
 ): Promise<Copied> {
   const { overwrite = false, durability, onProgress } = optionsOf(options, COPY_OPTIONS);
-  const from = openNative(source, { readOnly: true });
-  const to = openNative(destination, { durability });
+  assertFunction('onProgress', onProgress);
+  const from = openNative(source, { readOnly: true }, 'source');
+  const to = openNative(destination, { durability }, 'destination');
   const watch = onProgress && ((progress: CopyProgress) => onProgress(progress) !== false);
   return withOurErrorsAsync(async () => from.copyTo(to, overwrite, watch));
 }

@@ -50,6 +50,8 @@ export class HistoryError extends Error {
 /** A store's address or an option is wrong. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
+  /** The kind of error. */
+  readonly kind = 'config';
   /** The option or argument; absent if it is the address. */
   readonly option?: string;
 

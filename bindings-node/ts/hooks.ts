@@ -14,9 +14,8 @@ import type { Event } from '../results.cjs';
 
 import { contextWith, LazyContext, unlessAborted } from './cancellation.js';
 import type { CallContext, Settled, Signal } from './cancellation.js';
-import { ConfigError } from './errors.js';
 import type { MemoryCommand } from './commands.js';
-import { assertObject } from './named-options.js';
+import { assertFunction, assertObject } from './named-options.js';
 import type { MemoryOptions } from './options.js';
 import { withRefusals } from './tool-error.js';
 
@@ -28,6 +27,8 @@ export class Deny extends Error {
 /** The hook `before` failed. Its error is the `cause`. Nothing was changed. */
 export class HookError extends Error {
   override readonly name = 'HookError';
+  /** The kind of error. */
+  readonly kind = 'hook_failed';
 }
 
 /** A command with a changed `file_text`, `new_str` or `insert_text`; the rest may be left out. */
@@ -51,7 +52,8 @@ export interface HookCall extends CallContext {
    * and the model reads that it has to view the file again.
    *
    * It rejects with a `ToolError` if the command would be refused: let `before` throw it, and the model reads the same refusal.
-   * It rejects with a `StoreError` if the store failed.
+   * It rejects with a `StoreError` if the store failed, and with a {@link HookError} if `before` has already returned, or the call
+   * was cancelled: a diff that was not shown in time was not approved.
    */
   diff(): Promise<string>;
 }
@@ -62,8 +64,9 @@ class AskedCall extends LazyContext implements HookCall {
   readonly session: string;
   readonly toolUseId?: string;
   readonly #call: PendingCall;
+  readonly #isDecided: () => boolean;
 
-  constructor(call: PendingCall, signal: Signal | null | undefined) {
+  constructor(call: PendingCall, signal: Signal | null | undefined, isDecided: () => boolean) {
     super(signal);
     const { actor, session = '', toolUseId } = call.known ?? {};
     this.session = session;
@@ -74,9 +77,13 @@ class AskedCall extends LazyContext implements HookCall {
       this.toolUseId = toolUseId;
     }
     this.#call = call;
+    this.#isDecided = isDecided;
   }
 
-  diff(): Promise<string> {
+  async diff(): Promise<string> {
+    if (this.#isDecided()) {
+      throw new HookError('ask for the diff before the hook before returns');
+    }
     return withRefusals(() => this.#call.diff());
   }
 }
@@ -173,13 +180,18 @@ export class Hooks {
       return call.cancel();
     }
     let answer: Settled<unknown> | undefined;
+    let isDecided = false;
     try {
       // Frozen, because a change in place has no effect.
       const frozen = Object.freeze(command) as MemoryCommand;
-      answer = await unlessAborted(signal, () =>
-        this.#run(() => before(frozen, new AskedCall(call, signal))),
-      );
+      const asked = new AskedCall(call, signal, () => isDecided);
+      answer = await unlessAborted(signal, () => this.#run(() => before(frozen, asked)));
+      isDecided = true;
+      if (answer) {
+        answer = { settled: readable(answer.settled) };
+      }
     } catch (thrown) {
+      isDecided = true;
       if (signal?.aborted) {
         return call.cancel();
       }
@@ -197,6 +209,12 @@ export class Hooks {
   }
 }
 
+/** The value that a hook returned. It throws what a getter of the value throws, because that is a failure of the hook. */
+function readable(returned: unknown): unknown {
+  const isObject = typeof returned === 'object' && returned !== null && !Array.isArray(returned);
+  return isObject ? { ...returned } : returned;
+}
+
 /** Splits the options into those for the native half, and the hooks. */
 export function withoutHooks(
   options: MemoryOptions | undefined,
@@ -208,9 +226,7 @@ export function withoutHooks(
   assertObject(options);
   const { before, after, ...rest } = options;
   for (const [name, hook] of Object.entries({ before, after })) {
-    if (hook !== undefined && hook !== null && typeof hook !== 'function') {
-      throw new ConfigError(`${name} must be a function, or null, got ${typeof hook}`, name);
-    }
+    assertFunction(name, hook);
   }
   return before || after ? [rest, new Hooks(before ?? undefined, after ?? undefined)] : [rest];
 }

@@ -51,6 +51,7 @@ export type {
   MemoryCommand,
   RenameCommand,
   StrReplaceCommand,
+  StrReplaceFields,
   ViewCommand,
 } from './commands.js';
 export { check } from './check.js';
@@ -95,6 +96,8 @@ export type {
 } from './request.js';
 export { StoreError } from './store.js';
 export type { Edit, Entry, Store, StoreErrorCode } from './store.js';
+export { isRefusedError } from './tool-error.js';
+export type { RefusedError } from './tool-error.js';
 export { memoryTool } from './tool.js';
 export type { MemoryTool } from './tool.js';
 export type { Watch, WatchOptions } from './watch.js';

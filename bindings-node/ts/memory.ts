@@ -24,7 +24,7 @@ import type {
   DeleteCommand,
   InsertCommand,
   RenameCommand,
-  StrReplaceCommand,
+  StrReplaceFields,
   ViewCommand,
 } from './commands.js';
 import { withOurErrors, withOurErrorsAsync } from './errors.js';
@@ -64,7 +64,7 @@ import type {
 } from './history.js';
 import { withoutHooks } from './hooks.js';
 import type { Answered, Hooks } from './hooks.js';
-import { optionsOf } from './named-options.js';
+import { assertFunction, assertSignal, optionsOf } from './named-options.js';
 import type { Names } from './named-options.js';
 import type { MemoryOptions } from './options.js';
 import { openEngine } from './places.js';
@@ -167,8 +167,8 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
     return this.#run('create', command, call);
   }
 
-  /** Replaces the only occurrence of a text in a file. */
-  str_replace(command: CommandFields<StrReplaceCommand>, call?: CallOptions): Promise<string> {
+  /** Replaces the only occurrence of a text in a file. Without `new_str`, the text is deleted. */
+  str_replace(command: StrReplaceFields, call?: CallOptions): Promise<string> {
     return this.#run('str_replace', command, call);
   }
 
@@ -192,6 +192,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * sentence. With a history, all contents stay in the history; `erase` also removes the history.
    */
   async clear(call?: CallOptions): Promise<string> {
+    assertSignal(call?.signal);
     const clear = (cancellation?: Cancellation) => this.#engine.clear(cancellation);
     return (await orThrow(reply(await cancelledWith(call?.signal, clear)))) as string;
   }
@@ -221,6 +222,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    */
   async expire(olderThan: number, options: ExpireOptions = {}): Promise<Expired[]> {
     const { dryRun = false, onProgress, signal } = optionsOf(options, EXPIRE_OPTIONS);
+    assertFunction('onProgress', onProgress);
     const watch = onProgress && ((progress: ExpiryProgress) => onProgress(progress) !== false);
     return withOurErrorsAsync(() =>
       cancelledWith(signal, async (cancellation) =>
@@ -689,7 +691,8 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
     return shown as string;
   }
 
-  #answer(input: unknown, name?: string, call?: CallOptions): Promise<Answered> {
+  async #answer(input: unknown, name?: string, call?: CallOptions): Promise<Answered> {
+    assertSignal(call?.signal);
     return cancelledWith(call?.signal, (cancellation) => {
       const engine = this.#engine;
       if (this.#hooks && !this.#hooks.areRunning()) {

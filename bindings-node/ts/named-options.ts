@@ -3,11 +3,10 @@
  * would be ignored silently.
  */
 
-import { inspect } from 'node:util';
-
 import native from '../native.cjs';
 
 import { ConfigError } from './errors.js';
+import { shown } from './store.js';
 
 /** The names of all options of a type. The compiler compares them with the type. */
 export type Names<Options extends object> = { readonly [Name in keyof Options]-?: true };
@@ -32,7 +31,25 @@ export function optionsOf<Options extends object>(
       throw new ConfigError(native.unknownOption(name, Object.keys(names)), name);
     }
   }
+  assertSignal((given as { signal?: unknown }).signal);
   return given;
+}
+
+/** Checks that it is a function, or absent. Otherwise the mistake would show only when it is called, after a change. */
+export function assertFunction(name: string, given: unknown): void {
+  if (given !== undefined && given !== null && typeof given !== 'function') {
+    throw new ConfigError(`${name} must be a function, or null, got ${shown(given)}`, name);
+  }
+}
+
+/** Checks that it is an `AbortSignal`, or absent. */
+export function assertSignal(given: unknown): void {
+  const { addEventListener, removeEventListener } = Object(given ?? {});
+  const isSignal =
+    typeof addEventListener === 'function' && typeof removeEventListener === 'function';
+  if (given !== undefined && given !== null && !isSignal) {
+    throw new ConfigError(`signal must be an AbortSignal, or null, got ${shown(given)}`, 'signal');
+  }
 }
 
 /**
@@ -42,7 +59,6 @@ export function optionsOf<Options extends object>(
 export function assertObject(given: unknown, argument: string = 'options'): void {
   const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
   if (!isObject || ('aborted' in given && 'addEventListener' in given)) {
-    const shown = inspect(given, { depth: 0, maxStringLength: 100 });
-    throw new ConfigError(`${argument} must be an object, got ${shown}`, argument);
+    throw new ConfigError(`${argument} must be an object, got ${shown(given)}`, argument);
   }
 }

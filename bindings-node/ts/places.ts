@@ -1,14 +1,12 @@
 /** The places that a memory can be opened on: an address, a store, or several of them mounted into one tree. */
 
-import { inspect } from 'node:util';
-
 import native from '../native.cjs';
 import type { Engine, Mounts, NativeStore } from '../native.cjs';
 
 import { ConfigError, withOurErrors, withOurErrorsAsync } from './errors.js';
 import { withoutHooks } from './hooks.js';
 import type { MemoryOptions } from './options.js';
-import { assertStore, optionalMembers, serve } from './store.js';
+import { optionalMembers, problemOfStore, serve, shown } from './store.js';
 import type { Store } from './store.js';
 
 /** A store that can be viewed but not changed. {@link readOnly} creates it. */
@@ -90,13 +88,17 @@ export function openStore(places: Exclude<Places, Store>, given?: MemoryOptions)
   return openNative(places, withoutHooks(given)[0]);
 }
 
-/** Any place as a store of the core. */
-export function openNative(places: Places, options?: MemoryOptions): NativeStore {
-  return withOurErrors(() => store(places, options));
+/** Any place as a store of the core. `argument` is its name for messages. */
+export function openNative(
+  places: Places,
+  options?: MemoryOptions,
+  argument?: string,
+): NativeStore {
+  return withOurErrors(() => store(places, options, argument));
 }
 
-function store(places: Places, options?: MemoryOptions): NativeStore {
-  assertGiven(places);
+function store(places: Places, options?: MemoryOptions, argument?: string): NativeStore {
+  assertGiven(places, argument);
   if (typeof places === 'string') {
     return new native.NativeStore(places, options);
   }
@@ -109,7 +111,7 @@ function store(places: Places, options?: MemoryOptions): NativeStore {
   if (areMounts(places)) {
     return openMounts(places, options);
   }
-  assertStore(places);
+  assertStore(places, argument);
   return native.NativeStore.onJsStore(serve(places), optionalMembers(places));
 }
 
@@ -157,17 +159,31 @@ function add(mounts: Mounts, path: string, place: Place, readOnly: boolean): voi
  * Rejects values that are not a place. A missing address, such as an unset environment variable, does not select the
  * default directory: all users without an address would share it.
  */
-function assertGiven(place: unknown): void {
+function assertGiven(place: unknown, argument?: string): void {
   const isPlace = typeof place === 'string' || typeof place === 'function';
   if (!isPlace && (typeof place !== 'object' || place === null)) {
-    throw new ConfigError(
-      `store must be an address such as "./memory", or a Store, got ${inspect(place)}`,
-    );
+    const message = `${argument ?? 'store'} must be an address such as "./memory", or a Store, got ${shown(place)}`;
+    throw new ConfigError(message, argument);
   }
 }
 
-/** True if it is an object of mounts: each of its keys is a path, and no method of a store has such a name. */
+/** Checks that it is a store of your own. `argument` is its name for messages, if it is not `store`. */
+export function assertStore(store: unknown, argument?: string): asserts store is Store {
+  const problem = problemOfStore(store, argument ?? 'store');
+  if (problem !== undefined) {
+    throw new ConfigError(problem, argument);
+  }
+}
+
+/**
+ * True if it is an object of mounts: each of its keys is a path, and no method of a store has such a name. An object with other
+ * keys and without methods is one, too: the error then names the wrong path.
+ */
 function areMounts(places: object): places is Exclude<Places, Place> {
   const paths = Object.keys(places);
-  return paths.length > 0 && paths.every((path) => path.startsWith('/'));
+  const isPlain = [Object.prototype, null].includes(Object.getPrototypeOf(places));
+  const hasMethods = Object.values(places).some((value) => typeof value === 'function');
+  return (
+    paths.length > 0 && (paths.every((path) => path.startsWith('/')) || (isPlain && !hasMethods))
+  );
 }

@@ -33,7 +33,7 @@ export type Edit = (content: Uint8Array) => Uint8Array | null | undefined;
  * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method either succeeds completely, or throws and
  * changes nothing. Throw an error with the `code` that Node's `fs` uses, such as a {@link StoreError}. Any other error means that the
  * store is broken, and the model reads only that the memory is out of reach. You find that error as the `cause` of the reply's
- * `cause`.
+ * `cause`. If a method returns something else than it should, that is a `TypeError` that says so.
  *
  * The last argument of each method is the call that it works for, with its signal. A cancelled call does not wait for the store: a
  * read ends at once, and the reply to a write says that the change may or may not have been saved. A store that passes the signal on
@@ -185,21 +185,38 @@ export function ofKind(error: StoreError, kind?: ErrorKind): StoreError {
   return kind === undefined ? error : Object.assign(error, { kind });
 }
 
-/** Checks that `store` has the required methods. */
-export function assertStore(store: unknown): asserts store is Store {
+/**
+ * The codes that any error may have to report a condition. Every other code of an error that is not ours says nothing about the
+ * tree: `EAGAIN` of a socket does not mean that nothing was changed.
+ */
+const CONDITIONS: ReadonlySet<unknown> = new Set([
+  'ENOENT',
+  'EEXIST',
+  'EISDIR',
+  'ENOTDIR',
+  'EINVAL',
+  'ENAMETOOLONG',
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ENOSPC',
+  'EDQUOT',
+]);
+
+/** Says what is missing in `store`, if it is not a store: each has the required methods. */
+export function problemOfStore(store: unknown, argument: string): string | undefined {
   const methods = ['read', 'list', 'write', 'update', 'delete', 'rename'];
   const missing = methods.filter(
     (method) => typeof (store as Record<string, unknown> | null)?.[method] !== 'function',
   );
   if (missing.length > 0) {
-    throw new TypeError(
-      `store must be an address such as "./memory", or an object with the methods of a Store; it lacks ${missing.join(', ')}`,
-    );
+    return `${argument} must be an address such as "./memory", or an object with the methods of a Store; it lacks ${missing.join(', ')}`;
   }
   const { foldsCase } = store as Store;
   if (foldsCase !== undefined && typeof foldsCase !== 'boolean') {
-    throw new TypeError(`foldsCase of a store must be true or false, got ${inspect(foldsCase)}`);
+    return `foldsCase of a store must be true or false, got ${shown(foldsCase)}`;
   }
+  return undefined;
 }
 
 /** The optional methods of a store. */
@@ -235,19 +252,19 @@ export function serve(store: Store): (request: StoreRequest) => void {
       if (isPromise(returned)) {
         answerLater(request, returned);
       } else {
-        request.succeed(returned);
+        request.succeed(checked(request, returned));
       }
     } catch (error) {
-      request.fail(...told(error));
+      request.fail(...told(request.operation, error));
     }
   };
 }
 
 async function answerLater(request: StoreRequest, returned: PromiseLike<Returned>): Promise<void> {
   try {
-    request.succeed(await returned);
+    request.succeed(checked(request, await returned));
   } catch (error) {
-    request.fail(...told(error));
+    request.fail(...told(request.operation, error));
   }
 }
 
@@ -256,17 +273,93 @@ function isPromise<T>(returned: T | PromiseLike<T>): returned is PromiseLike<T> 
 }
 
 /** The code and message of a thrown value, and the value itself. It may be of any type. */
-function told(error: unknown): [code: string | null, message: string, thrown: unknown] {
+function told(
+  operation: string,
+  error: unknown,
+): [code: string | null, message: string, thrown: unknown] {
   try {
-    const { code } = (error ?? {}) as { code?: unknown };
+    const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
     const message = error instanceof Error ? String(error.message) : inspect(error);
-    return [typeof code === 'string' ? code : null, message, error];
+    // Compared by name, because the CommonJS build and the ESM build have different classes.
+    const isCondition = name === 'StoreError' || CONDITIONS.has(code);
+    // Every method can throw `EINVAL`, but it is a condition only for a rename.
+    const isOther = code === 'EINVAL' && operation !== 'rename';
+    return [typeof code === 'string' && isCondition && !isOther ? code : null, message, error];
   } catch {
     return [null, 'it threw something that cannot be read', error];
   }
 }
 
 type Returned = Uint8Array | Entry[] | number | boolean | undefined;
+
+/** The result of a method, if it is one. */
+function checked({ operation, path }: StoreRequest, returned: Returned): Returned {
+  switch (operation) {
+    case 'read':
+      return isBytes(returned) ? returned : unexpected(returned, 'a Uint8Array');
+    case 'list':
+      return listed(path, returned, false, 'an array of entries');
+    case 'open':
+      return isBytes(returned)
+        ? returned
+        : listed(path, returned, true, 'a Uint8Array or an array of entries');
+    case 'modified':
+      // Checked as a time by the core.
+      return returned === null || returned === undefined || typeof returned === 'number'
+        ? (returned ?? undefined)
+        : unexpected(returned, 'a number or undefined');
+    case 'deleteUnused':
+      return typeof returned === 'boolean' ? returned : unexpected(returned, 'a boolean');
+    default:
+      return returned;
+  }
+}
+
+/** The entries of a directory, if each is one. The core leaves out names that no path can contain. */
+function listed(directory: string, returned: unknown, isDeep: boolean, expected: string): Entry[] {
+  if (!Array.isArray(returned)) {
+    return unexpected(returned, expected);
+  }
+  return returned.map((entry: unknown) => {
+    const { path, size, modified, accessed } = (entry ?? {}) as { [Name in keyof Entry]: unknown };
+    if (typeof path !== 'string') {
+      throw new TypeError(`it returned the entry ${shown(entry)}, which has no path`);
+    }
+    const name = path.startsWith(`${directory}/`) ? path.slice(directory.length + 1) : '';
+    const names = name.split('/');
+    if (name === '' || (!isDeep && names.length > 1) || names.includes('..')) {
+      throw new TypeError(`it returned ${shown(path)}, which is not an entry of ${directory}`);
+    }
+    const isSize = Number.isSafeInteger(size) && (size as number) >= 0;
+    if (size !== undefined && size !== null && !isSize) {
+      throw new TypeError(
+        `the size of ${path} must be a whole number from 0 on, or undefined, got ${shown(size)}`,
+      );
+    }
+    for (const [which, time] of Object.entries({ modified, accessed })) {
+      if (time !== undefined && time !== null && !Number.isFinite(time)) {
+        throw new TypeError(
+          `${which} of ${path} must be a number or undefined, got ${shown(time)}`,
+        );
+      }
+    }
+    return { path, size, modified, accessed } as Entry;
+  });
+}
+
+function isBytes(value: unknown): value is Uint8Array {
+  // Also of another realm.
+  return Object.prototype.toString.call(value) === '[object Uint8Array]';
+}
+
+function unexpected(returned: unknown, expected: string): never {
+  throw new TypeError(`it returned ${shown(returned)} and not ${expected}`);
+}
+
+/** A value for a message. */
+export function shown(value: unknown): string {
+  return inspect(value, { depth: 0, maxStringLength: 100 });
+}
 
 /** The method's result; `undefined` for a method without one. */
 function call(store: Store, request: StoreRequest): Returned | Promise<Returned> {

@@ -8,7 +8,8 @@ import { AssertionError } from 'node:assert';
 
 import native from '../native.cjs';
 
-import { assertStore, optionalMembers, serve } from './store.js';
+import { assertStore } from './places.js';
+import { optionalMembers, serve } from './store.js';
 import type { Store } from './store.js';
 
 /**

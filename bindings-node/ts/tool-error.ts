@@ -19,6 +19,32 @@ export interface ToolErrorLike extends Error {
   kind?: ErrorKind;
 }
 
+/** A call that failed, with the reply for the model. It is the SDK's `ToolError`, if the SDK is installed. */
+export interface RefusedError extends Error {
+  /** The reply for the model. */
+  readonly content: string;
+  /** The kind of error. */
+  readonly kind: ErrorKind;
+}
+
+/**
+ * Returns whether a memory threw it because a call was refused, or a command failed. Its `kind` says why.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   return await memory.read(path);
+ * } catch (error) {
+ *   if (isRefusedError(error) && error.kind === 'not_found') return undefined;
+ *   throw error;
+ * }
+ * ```
+ */
+export function isRefusedError(error: unknown): error is RefusedError {
+  const { name, content, kind } = Object(error ?? {}) as Partial<RefusedError>;
+  return name === 'ToolError' && typeof content === 'string' && typeof kind === 'string';
+}
+
 type ToolErrorClass = new (content: string) => ToolErrorLike;
 
 /**
@@ -61,8 +87,6 @@ export async function withRefusals<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await withOurErrorsAsync(call);
   } catch (error) {
-    const { name, content, kind } = error as Partial<ToolErrorLike>;
-    const isRefusal = name === 'ToolError' && typeof content === 'string';
-    throw isRefusal ? await toolError(content, kind) : error;
+    throw isRefusedError(error) ? await toolError(error.content, error.kind) : error;
   }
 }

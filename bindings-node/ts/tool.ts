@@ -2,6 +2,7 @@
 
 import type { CallOptions } from './cancellation.js';
 import type { MemoryCommand } from './commands.js';
+import { ConfigError } from './errors.js';
 import { Memory } from './memory.js';
 import type { MemoryOptions } from './options.js';
 import type { Places } from './places.js';
@@ -47,9 +48,17 @@ export function memoryTool(): MemoryTool;
  * @throws An error if the address or an option is wrong, or if the store cannot be opened.
  */
 export function memoryTool(store: Places, options?: MemoryOptions): MemoryTool;
-export function memoryTool(...given: [store?: Places, options?: MemoryOptions]): MemoryTool {
-  const [store, options] = given;
-  const memory = given.length === 0 ? new Memory() : new Memory(store as Places, options);
+/**
+ * Claude's memory tool on an open memory, such as a session.
+ *
+ * @example
+ * ```ts
+ * const tools = [memoryTool(memory.actingAs('session 1'))];
+ * ```
+ */
+export function memoryTool(memory: Memory): MemoryTool;
+export function memoryTool(...given: Given): MemoryTool {
+  const memory = memoryOf(given);
   const tool = {
     type: 'memory_20250818' as const,
     name: 'memory' as const,
@@ -58,4 +67,20 @@ export function memoryTool(...given: [store?: Places, options?: MemoryOptions]):
     parse: (content: unknown) => content as MemoryCommand,
   };
   return Object.defineProperty(tool, 'memory', { value: memory }) as MemoryTool;
+}
+
+type Given = [store?: Places | Memory, options?: MemoryOptions];
+
+function memoryOf(given: Given): Memory {
+  if (given.length === 0) {
+    return new Memory();
+  }
+  const [store, options] = given;
+  if (!(store instanceof Memory)) {
+    return new Memory(store as Places, options);
+  }
+  if (options !== undefined) {
+    throw new ConfigError('options must be those of the memory, which is open', 'options');
+  }
+  return store;
 }

@@ -33,6 +33,9 @@ export function encode(value: unknown, depth: number = 0): Encoded {
     case 'boolean':
       return value;
     case 'number':
+      if (Math.abs(value) === Infinity) {
+        return { other: String(value) };
+      }
       return Number.isInteger(value) && Math.abs(value) <= EXACT
         ? value
         : { number: String(value) };

@@ -19,7 +19,8 @@ pub(crate) fn decode(input: &Json, name: Option<&str>) -> Decoded<'static> {
         }
         (Value::Object, None) => Decoded::of(&OwnFields("input")).into_owned(),
         (Value::Text(json), None) => Decoded::parse(&*json),
-        (other, _) => Decoded::not_an_object(&other),
+        (other, Some(name)) => Decoded::not_fields(name, &other),
+        (other, None) => Decoded::not_an_object(&other),
     }
 }
 

@@ -112,9 +112,10 @@ impl<'a> Call<'a> {
 
     /// Ends the call before its execution, because something outside the store failed, such as starting a
     /// thread. Its reply is that of a failed store. Nothing is changed. A call that is already refused stays
-    /// refused.
+    /// refused; a decision of `before` no longer counts.
     pub fn fail(&mut self, error: StoreError) {
-        if self.command.is_ok() {
+        let is_refused = matches!(self.stopped, Some((Outcome::Refused, _)));
+        if self.command.is_ok() && !is_refused {
             let error = Error::Store(error.unchanged());
             self.stopped = Some((Outcome::of_error(&error), error));
         }

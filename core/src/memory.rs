@@ -358,8 +358,9 @@ impl Memory {
         })
     }
 
-    /// Finishes a call: executes the command if `before` allows it. Call the hook `after` with the returned
-    /// event.
+    /// Finishes a call: executes the command if `before` allows it. If the call is
+    /// [cancelled](Memory::cancelled_by), nothing is executed, whatever `before` decided. Call the hook `after`
+    /// with the returned event.
     #[must_use]
     pub fn finish(
         &self,
@@ -400,14 +401,15 @@ impl Memory {
     /// Executes the call after `before` has decided.
     fn execute_call(
         &self,
-        call: Call<'_>,
+        mut call: Call<'_>,
         hooks: Option<&Installed>,
     ) -> (Result<Content, Error>, Option<Event>) {
+        // The caller may have cancelled while the call waited for a thread or a hook. The hook may have failed
+        // because of that.
+        if let Err(cancelled) = self.cancellation.check() {
+            call.fail(cancelled);
+        }
         let (result, event) = call.execute(&self.policies, &self.session, |command, pin| {
-            // The caller may have cancelled while the call waited for a thread or a hook.
-            if let Err(cancelled) = self.cancellation.check() {
-                return (Err(Error::Store(cancelled)), None);
-            }
             self.expire_first();
             // The expiry may have waited for the expiry of another call.
             if let Err(cancelled) = self.cancellation.check() {

@@ -9,8 +9,8 @@ use std::borrow::Cow;
 use memdir_store::{ErrorKind, Refused};
 
 use super::fields::{
-    FILE_TEXT, Field, INSERT_LINE, INSERT_TEXT, NEW_PATH, NEW_STR, OLD_PATH, OLD_STR, PATH,
-    VIEW_RANGE,
+    ENTRIES, FILE_TEXT, Field, INSERT_LINE, INSERT_TEXT, NEW_PATH, NEW_STR, OLD_PATH, OLD_STR,
+    PATH, VIEW_RANGE,
 };
 use super::{COMMANDS, Command, Repair, ViewRange};
 use crate::reply;
@@ -106,6 +106,29 @@ impl<'a> Decoded<'a> {
     #[must_use]
     pub fn not_an_object(input: &Value<'_>) -> Self {
         Self::refused(reply::not_an_object(input))
+    }
+
+    /// Returns the result for fields of the command `name` that are not an object, for a front end with a method
+    /// for each command.
+    ///
+    /// ```
+    /// use memdir::command::Decoded;
+    /// use memdir::value::Value;
+    ///
+    /// let refused = Decoded::not_fields("create", &Value::Text("/memories/a".into())).command.unwrap_err();
+    /// assert_eq!(
+    ///     refused.to_string(),
+    ///     "Error: The input should be an object with `path` and `file_text`, got the string \"/memories/a\""
+    /// );
+    /// ```
+    #[must_use]
+    pub fn not_fields(name: &str, input: &Value<'_>) -> Self {
+        let Some(entry) = ENTRIES.iter().find(|entry| entry.name == name) else {
+            return Self::not_an_object(input);
+        };
+        let needed = entry.fields.iter().filter(|field| !field.is_optional);
+        let needed: Vec<&str> = needed.map(|field| field.name).collect();
+        Self { name: Some(entry.name), ..Self::refused(reply::not_fields(&needed, input)) }
     }
 
     /// Returns the result for invalid input, with the error sentence.

@@ -73,6 +73,15 @@ pub(crate) fn not_an_object(came: &Value<'_>) -> String {
     format!("Error: The input should be an object with a `command`, got {}", described(came))
 }
 
+pub(crate) fn not_fields(needed: &[&str], came: &Value<'_>) -> String {
+    let needed: Vec<String> = needed.iter().map(|field| format!("`{field}`")).collect();
+    let needed = match &*needed {
+        [most @ .., last] if !most.is_empty() => format!("{} and {last}", most.join(", ")),
+        one => one.concat(),
+    };
+    format!("Error: The input should be an object with {needed}, got {}", described(came))
+}
+
 pub(crate) fn missing_command(known: &[&str]) -> String {
     format!("Error: Missing `command` parameter: expected {}", commands(known))
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
 use crate::common::failing::Failing;
+use memdir::command::Decoded;
 use memdir::policy::sensitive::SensitiveText;
 use memdir::store::InProcess;
 use memdir::{
@@ -308,6 +309,36 @@ fn a_hook_that_panics_leaves_the_next_command_its_hooks() {
     let memory = memory(MemoryOptions::default(), &hooks);
     assert!(catch_unwind(AssertUnwindSafe(|| memory.delete("/memories/a"))).is_err());
     assert_eq!(memory.view("/memories", None).unwrap_err().to_string(), "No.");
+}
+
+#[test]
+fn a_call_that_is_cancelled_during_before_is_cancelled_whatever_before_decides() {
+    let decisions: [fn() -> Result<HookDecision, HookError>; 4] = [
+        || Ok(HookDecision::Allow),
+        || Ok(HookDecision::Replace("y".into())),
+        || Ok(HookDecision::Deny("No.".into())),
+        || Err("nobody answered".into()),
+    ];
+    for decide in decisions {
+        let cancellation = Cancellation::new();
+        let cancel = cancellation.clone();
+        let hooks = Told::new(move |_| {
+            cancel.cancel();
+            decide()
+        });
+        let memory = memory(MemoryOptions::default(), &hooks).cancelled_by(&cancellation);
+        let done = memory.create("/memories/a", "x");
+        assert!(matches!(done, Err(Error::Store(StoreError::Cancelled))), "{done:?}");
+        assert_eq!(hooks.last().outcome.as_str(), "cancelled");
+        // The same in two steps, for a binding that calls the hooks itself.
+        let begun = memory.begin(Decoded::parse(r#"{"command": "delete", "path": "/memories/a"}"#));
+        let (reply, event) = memory.finish(begun, decide());
+        assert_eq!(reply.kind, Some(memdir::ErrorKind::Cancelled), "{reply:?}");
+        assert_eq!(event.unwrap().outcome.as_str(), "cancelled");
+        // A call that is refused without the hook stays refused.
+        let begun = memory.begin(Decoded::parse(r#"{"command": "delete", "path": "/elsewhere"}"#));
+        assert_eq!(memory.finish(begun, decide()).0.kind, Some(memdir::ErrorKind::Invalid));
+    }
 }
 
 #[test]
