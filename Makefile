@@ -676,7 +676,7 @@ lint-workflows:
 lint-prose: ## plain English in documents and comments, by the rules of tests/prose
 	@$(call need,go,the check of the prose)
 	@$(call ready,$(CACHE)/tools/bin/vale)
-	@git ls-files -z '*.md' '*.rs' '*.py' '*.pyi' '*.ts' '*.mts' '*.mjs' '*.go' '*.swift' '*.kt' '*.java' '*.c' |
+	@git ls-files -z '*.md' '*.rs' '*.py' '*.ts' '*.go' '*.swift' '*.java' '*.c' |
 		grep -zvE 'fixtures|LICENSE|NOTICES|[Gg]enerated' |
 		xargs -0 $(CACHE)/tools/bin/vale --config tests/prose/vale.ini --output line
 

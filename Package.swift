@@ -41,7 +41,7 @@ let package = Package(
             // Of the generated code; apps in Swift 6 mode use it as it is.
             swiftSettings: [.swiftLanguageMode(.v5)]
         ),
-        // An example of a store of one's own, which the tests check.
+        // An example of a store of your own, which the tests check.
         .target(name: "StoreExample", dependencies: ["Memdir"], path: "examples/swift"),
         .testTarget(
             name: "MemdirTests",

@@ -207,7 +207,7 @@ func Example_yourOwnCode() {
 		panic(err)
 	}
 
-	// Adds a line, unless somebody else has written the file since it was read.
+	// Adds a line, unless the file has changed since it was read.
 	text, err := memory.Read(ctx, "/memories/tea.md")
 	if err == nil {
 		err = memory.WriteIfUnchanged(ctx, "/memories/tea.md", text+"- black\n", text)

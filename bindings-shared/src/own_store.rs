@@ -57,7 +57,7 @@ const SENT: u8 = 0;
 const CALLED: u8 = 1;
 /// The update has its new content.
 const EDITED: u8 = 2;
-/// No call waits for the answer any more.
+/// No call waits for the answer now.
 const GIVEN_UP: u8 = 3;
 
 impl Progress {
@@ -84,7 +84,7 @@ impl Progress {
         self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, edited).is_ok()
     }
 
-    /// Whether no call waits any more.
+    /// Whether the call has stopped waiting.
     #[must_use]
     pub fn is_given_up(&self) -> bool {
         self.now() == GIVEN_UP

@@ -77,8 +77,8 @@ pub trait Store: Any + Send + Sync {
     fn record_access(&self, path: String, time: SystemTime) -> Result<(), StoreError>;
 
     /// Deletes a file if it was neither written nor accessed at `since` or later, and returns
-    /// whether it did. The check and the deletion are one atomic step. Returns false also if there
-    /// is no file at the path. By default it deletes nothing.
+    /// whether it did. The check and the deletion are one atomic step. Returns false also if the path
+    /// has no file. By default it deletes nothing.
     fn delete_unused(&self, path: String, since: SystemTime) -> Result<bool, StoreError>;
 }
 

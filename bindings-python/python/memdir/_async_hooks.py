@@ -167,7 +167,7 @@ class Hooks:
     def _leave(self, memory: Memory, call: PendingCall) -> None:
         """Has a thread tell a plain `after` of a call whose task is cancelled.
 
-        Nobody waits for that: all threads may be taken.
+        The caller does not wait for that: all threads may be busy.
         """
         event = call.cancel()
         # Otherwise a thread executes it, and tells `after` itself.

@@ -22,7 +22,7 @@ use super::server_arguments::ServeArguments;
 use crate::typed_time::parse_time;
 use memdir::store::Durability;
 
-/// Look at, search, change, copy and check the memory of agents, and take back what they changed.
+/// View, search, edit, copy and verify the memory of agents, and undo their changes.
 #[derive(Debug, Parser)]
 #[command(
     name = "memdir",

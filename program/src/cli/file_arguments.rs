@@ -52,11 +52,11 @@ pub(super) struct GrepArguments {
     #[arg(default_value = "/memories")]
     pub(super) path: String,
 
-    /// PATTERN is this very text
+    /// Treat PATTERN as plain text
     #[arg(short = 'F', long)]
     pub(super) fixed_strings: bool,
 
-    /// Do not tell capital letters from small ones
+    /// Ignore case
     #[arg(short, long)]
     pub(super) ignore_case: bool,
 
@@ -76,20 +76,20 @@ pub(super) struct GrepArguments {
     #[arg(short = 'C', long, value_name = "LINES", allow_negative_numbers = true)]
     pub(super) context: Option<usize>,
 
-    /// Search past versions, too, for what is not in the files any more
+    /// Also search past versions, for text that is no longer in the files
     #[arg(long)]
     pub(super) history: bool,
 
-    /// The most results: names and lines, or paths with -l
+    /// Maximum number of results: names and lines, or paths with -l
     #[arg(short = 'n', long, value_name = "COUNT", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) limit: Option<u64>,
 }
 
 /// Change a file in an editor
 ///
-/// The text is opened in $VISUAL, else in $EDITOR, else in vi or nano. It is in a temporary file that
-/// only you can read. A file that does not exist is made. If somebody else changes the file
-/// meanwhile, nothing is overwritten, and the command says where your text is.
+/// The text is opened in $VISUAL, $EDITOR, vi or nano, in a temporary file that only you can read. A
+/// missing file is created. If the file changes meanwhile, nothing is overwritten, and the command
+/// prints where your text is.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
@@ -261,7 +261,7 @@ pub(super) struct EraseArguments {
     /// The store to erase
     pub(super) store: String,
 
-    /// Do not ask
+    /// Skip the confirmation
     #[arg(short, long)]
     pub(super) yes: bool,
 
@@ -270,11 +270,11 @@ pub(super) struct EraseArguments {
     pub(super) dry_run: bool,
 }
 
-/// Delete the files that nobody has used for a while
+/// Delete files that were not used for a time
 ///
-/// A change of a file is a use of it. A view is one only if the programs that use the memory record it
-/// (option `record_access` or `expire_after`); if nobody does, files that are only read are deleted,
-/// too, so look at a --dry-run first. Directories stay.
+/// A change of a file counts as a use. A view counts only if the programs record access (option
+/// `record_access` or `expire_after`). Otherwise files that are only read are deleted as well, so try
+/// --dry-run first. Directories are kept.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
@@ -308,8 +308,8 @@ pub(super) struct ExpireArguments {
 
 /// Print a line for each change of a memory, as it happens
 ///
-/// It tells changes by whoever makes them, also by other programs. If the store has a history, the
-/// line says what was done, and by whom. It ends when it is interrupted (Ctrl-C).
+/// Changes by other programs are included. If the store has a history, the line names the operation
+/// and the actor. Stop it with Ctrl-C.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,

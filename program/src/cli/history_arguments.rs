@@ -130,11 +130,11 @@ pub(super) struct RestoreArguments {
     pub(super) by: By,
 }
 
-/// Take back a change, or all changes since a time
+/// Undo a change, or all changes since a time
 ///
-/// Every file that it changed becomes what it was before. If later changes depend on it, nothing is
-/// changed, and the command says which, unless --skip-conflicts or --merge is given. What this
-/// changes is a change of its own.
+/// Every file of the change is restored to its state before. If later changes depend on it, nothing is
+/// changed and they are listed, unless --skip-conflicts or --merge is given. The undo is itself a
+/// change, which can be undone.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
@@ -149,10 +149,10 @@ pub(super) struct UndoArguments {
     /// The store to change
     pub(super) store: String,
 
-    /// The change; of a version, the change that made it
+    /// The change, or a version for its change
     pub(super) change: Option<String>,
 
-    /// Take back what was changed at this time or later
+    /// Undo all changes since this time
     #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true)]
     pub(super) since: Option<SystemTime>,
 
@@ -160,15 +160,15 @@ pub(super) struct UndoArguments {
     #[arg(long, value_name = "NAME", requires = "since", conflicts_with = "change")]
     pub(super) actor: Option<String>,
 
-    /// Leave out the files that later changes depend on, and take back the rest
+    /// Skip files that later changes depend on, and undo the rest
     #[arg(long)]
     pub(super) skip_conflicts: bool,
 
-    /// Keep later changes of other lines, where they do not touch what is undone
+    /// Keep later changes of other lines that do not touch the undone lines
     #[arg(long)]
     pub(super) merge: bool,
 
-    /// Only print what would be changed; of a file that is merged, as a unified diff
+    /// Only print the changes; merged files as a unified diff
     #[arg(short = 'n', long)]
     pub(super) dry_run: bool,
 
@@ -176,13 +176,13 @@ pub(super) struct UndoArguments {
     pub(super) by: By,
 }
 
-/// Remove a version's content, or every content with a text, from the history for good
+/// Remove the content of a version, or all contents with a text, from the history for good
 ///
-/// The version stays in the history, with the reason in the place of its content. A content that a
-/// file has now is refused: change or delete the file first.
-/// With --text, every version with the text is concerned, and every name with it that no file or
-/// directory has now: "redacted-" and random digits stand in its place. It is only printed what
-/// those are, unless --yes is given.
+/// The version stays, with the reason instead of its content. A content that a file has now cannot be
+/// redacted: change or delete the file first.
+/// With --text, all versions with the text are redacted, and all names with it that no file or
+/// directory has now: they become "redacted-" and random digits. Without --yes, the matches are only
+/// listed.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,

@@ -273,7 +273,7 @@ extension Memory {
                 threads,
                 { memory in Result { try call(memory) } },
                 { memory in
-                    // A plain `after` is told of it, too.
+                    // A plain `after` is called for it, too.
                     _ = try? call(memory)
                     return .failure(CancellationError())
                 }

@@ -134,7 +134,7 @@ final class HostileTests: XCTestCase {
             let ended = await call.result
             XCTAssertThrowsError(try ended.get())
         }
-        // A plain `after` is told of each, whether or not a thread had taken it.
+        // A plain `after` is called for each, whether or not a thread had taken it.
         XCTAssertEqual(told.count(of: .cancelled), 200)
         _ = try await memory.insert(path: "/memories/log", insertLine: 0, insertText: "kept")
         XCTAssertEqual(try store.read(path: "/memories/log"), Data("kept\n".utf8))
