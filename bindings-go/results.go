@@ -187,14 +187,14 @@ type Event struct {
 	// NewPath: For a rename: the new path; otherwise empty.
 	NewPath string `json:"new_path"`
 	// Outcome: The outcome of the call.
-	Outcome string `json:"outcome"`
-	// Bytes: The number of bytes, if the outcome is Ok. For Create, StrReplace and Insert: of the text to write, after the
-	// hook Before. For View: of the reply or the image. Otherwise 0.
+	Outcome Outcome `json:"outcome"`
+	// Bytes: The number of bytes, if the outcome is "ok". For "create", "str_replace" and "insert": of the text to write,
+	// after the hook Before. For "view": of the reply or the image. Otherwise 0.
 	Bytes int64 `json:"bytes"`
 	// Lines: The number of lines of the same text.
 	Lines int `json:"lines"`
-	// Seconds: The time until the reply was ready, including Before.
-	Seconds float64 `json:"duration"`
+	// Duration: The time until the reply was ready, including Before.
+	Duration time.Duration `json:"duration"`
 	// Repairs: The repairs that the decoder made in the input.
 	Repairs []string `json:"repairs"`
 	// Content: The text of the reply, if the option EventContent is set. Empty without the option, and for an image.
@@ -205,8 +205,8 @@ type Event struct {
 	Actor string `json:"actor"`
 	// Session: The id of the memory's session. It identifies a conversation if each one has a session of its own.
 	Session string `json:"session"`
-	// ToolUseId: The id of the tool-use block that was executed. Empty if the input was not a block.
-	ToolUseId string `json:"tool_use_id"`
+	// ToolUseID: The id of the tool-use block that was executed. Empty if the input was not a block.
+	ToolUseID string `json:"tool_use_id"`
 }
 
 // Expired: A file that was removed because it was not used.
@@ -290,7 +290,7 @@ type Operation string
 const (
 	// OperationCreated: A new file.
 	OperationCreated Operation = "created"
-	// OperationModified: An edit: StrReplace, Insert, or an edit of your own code.
+	// OperationModified: An edit: "str_replace", "insert", or an edit of your own code.
 	OperationModified Operation = "modified"
 	// OperationOverwritten: The whole content was replaced.
 	OperationOverwritten Operation = "overwritten"
@@ -311,6 +311,22 @@ const (
 	// OperationExternal: Another program, or a memory without history, changed the file. The next change of the file detects
 	// this and records the content that it found.
 	OperationExternal Operation = "external"
+)
+
+// Outcome: The outcome of a call.
+type Outcome string
+
+const (
+	// OutcomeOK: The command was executed.
+	OutcomeOK Outcome = "ok"
+	// OutcomeRefused: The call was refused: by the command's own rules, by a policy, or because the input is not a command.
+	OutcomeRefused Outcome = "refused"
+	// OutcomeDenied: A hook denied the command.
+	OutcomeDenied Outcome = "denied"
+	// OutcomeFailed: The store or a hook failed.
+	OutcomeFailed Outcome = "failed"
+	// OutcomeCancelled: The caller cancelled the call before it began to write. Nothing was changed.
+	OutcomeCancelled Outcome = "cancelled"
 )
 
 // PastFile: A file as it was at a given time.

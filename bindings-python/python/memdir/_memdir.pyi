@@ -1081,15 +1081,15 @@ def check_contract(factory: Callable[[], Store]) -> str | None:
     broken.
     """
 
-def context_management(clear_at: SupportsIndex | None, keep: SupportsIndex, clear_at_least: SupportsIndex | None, exclude_tools: Sequence[str], compact_at: SupportsIndex | None) -> dict[str, object]:
-    """
-    Makes the value that `memdir.context_management` returns.
-    """
-
-def check_names(function: str, others: Sequence[str], options: Mapping[str, object]) -> None:
+def check_names(function: str, others: SupportsGetItem[int, str], options: Mapping[str, object]) -> None:
     """
     Fails for a name in `options` that is not an option of `Memory`, in the name of `function`, which has the parameters
     `others` as well.
+    """
+
+def context_management(clear_at: SupportsIndex | None, keep: SupportsIndex, clear_at_least: SupportsIndex | None, exclude_tools: Sequence[str], compact_at: SupportsIndex | None) -> dict[str, object]:
+    """
+    Makes the value that `memdir.context_management` returns.
     """
 
 def copy(source: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], destination: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, overwrite: bool = False, durability: Literal["full", "relaxed"] = "full", on_progress: Callable[[CopyProgress], object] | None = None) -> Copied:

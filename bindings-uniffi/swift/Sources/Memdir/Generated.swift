@@ -2220,7 +2220,7 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      * unless a current file or directory has that name; names of actors stay. The call reads every content in the history.
      *
      * Throws `History` if current files have the text, or the memory has no history or is read-only; `Config` if the
-     * regular expression is wrong; `Store` if the store is broken.
+     * query is empty or the regular expression is wrong; `Store` if the store is broken.
      */
     func redactText(query: MemdirText, reason: MemdirText, regex: Bool, ignoreCase: Bool, dryRun: Bool) throws  -> RedactedText
 
@@ -3041,7 +3041,7 @@ open func readAt(path: MemdirText, at: MemdirTime)throws  -> Data?  {
      * unless a current file or directory has that name; names of actors stay. The call reads every content in the history.
      *
      * Throws `History` if current files have the text, or the memory has no history or is read-only; `Config` if the
-     * regular expression is wrong; `Store` if the store is broken.
+     * query is empty or the regular expression is wrong; `Store` if the store is broken.
      */
 open func redactText(query: MemdirText, reason: MemdirText, regex: Bool = false, ignoreCase: Bool = false, dryRun: Bool = false)throws  -> RedactedText  {
     return try  FfiConverterTypeRedactedText_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -4035,8 +4035,8 @@ public protocol Store: AnyObject, Sendable {
 
     /**
      * Deletes a file if it was neither written nor accessed at `since` or later, and returns
-     * whether it did. The check and the deletion are one atomic step. Returns false also if there
-     * is no file at the path. By default it deletes nothing.
+     * whether it did. The check and the deletion are one atomic step. Returns false also if the path
+     * has no file. By default it deletes nothing.
      */
     func deleteUnused(path: String, since: Date) throws  -> Bool
 
@@ -4262,8 +4262,8 @@ open func recordAccess(path: String, time: Date)throws   {try rustCallWithError(
 
     /**
      * Deletes a file if it was neither written nor accessed at `since` or later, and returns
-     * whether it did. The check and the deletion are one atomic step. Returns false also if there
-     * is no file at the path. By default it deletes nothing.
+     * whether it did. The check and the deletion are one atomic step. Returns false also if the path
+     * has no file. By default it deletes nothing.
      */
 open func deleteUnused(path: String, since: Date)throws  -> Bool  {
     return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
@@ -12134,7 +12134,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_read_at() != 33699) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_redact_text() != 4244) {
+    if (uniffi_memdir_ffi_checksum_method_memory_redact_text() != 2166) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_resolve_id() != 7246) {
@@ -12224,7 +12224,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_store_record_access() != 33155) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_delete_unused() != 37317) {
+    if (uniffi_memdir_ffi_checksum_method_store_delete_unused() != 39204) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_watch_cancel() != 25215) {

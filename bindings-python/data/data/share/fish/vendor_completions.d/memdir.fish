@@ -35,14 +35,14 @@ complete -c memdir -n "__fish_memdir_needs_command" -f -a "edit" -d 'Change a fi
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "put" -d 'Write a file, from a file or from standard input'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "mv" -d 'Rename or move a file or a directory'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "rm" -d 'Delete files, and with -r directories'
-complete -c memdir -n "__fish_memdir_needs_command" -f -a "expire" -d 'Delete the files that nobody has used for a while'
+complete -c memdir -n "__fish_memdir_needs_command" -f -a "expire" -d 'Delete files that were not used for a time'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "watch" -d 'Print a line for each change of a memory, as it happens'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "log" -d 'Show the changes of a memory with history, newest first'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "diff" -d 'Show what changed between two versions, or with one, what it changed'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "blame" -d 'Show which change brought each line of a file, who made it and when'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "restore" -d 'Bring back a version of a file, or everything as it was at a time'
-complete -c memdir -n "__fish_memdir_needs_command" -f -a "undo" -d 'Take back a change, or all changes since a time'
-complete -c memdir -n "__fish_memdir_needs_command" -f -a "redact" -d 'Remove a version\'s content, or every content with a text, from the history for good'
+complete -c memdir -n "__fish_memdir_needs_command" -f -a "undo" -d 'Undo a change, or all changes since a time'
+complete -c memdir -n "__fish_memdir_needs_command" -f -a "redact" -d 'Remove the content of a version, or all contents with a text, from the history for good'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "erase" -d 'Remove everything for good: all files, and the whole history'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "copy" -d 'Copy everything from one store into another'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "export" -d 'Write everything that a store holds into one file, an archive'
@@ -66,11 +66,11 @@ complete -c memdir -n "__fish_memdir_using_subcommand show" -s h -l help -d 'Pri
 complete -c memdir -n "__fish_memdir_using_subcommand grep" -s B -l before-context -d 'Print this many lines before each match' -r
 complete -c memdir -n "__fish_memdir_using_subcommand grep" -s A -l after-context -d 'Print this many lines after each match' -r
 complete -c memdir -n "__fish_memdir_using_subcommand grep" -s C -l context -d 'Print this many lines before and after each match' -r
-complete -c memdir -n "__fish_memdir_using_subcommand grep" -s n -l limit -d 'The most results: names and lines, or paths with -l' -r
-complete -c memdir -n "__fish_memdir_using_subcommand grep" -s F -l fixed-strings -d 'PATTERN is this very text'
-complete -c memdir -n "__fish_memdir_using_subcommand grep" -s i -l ignore-case -d 'Do not tell capital letters from small ones'
+complete -c memdir -n "__fish_memdir_using_subcommand grep" -s n -l limit -d 'Maximum number of results: names and lines, or paths with -l' -r
+complete -c memdir -n "__fish_memdir_using_subcommand grep" -s F -l fixed-strings -d 'Treat PATTERN as plain text'
+complete -c memdir -n "__fish_memdir_using_subcommand grep" -s i -l ignore-case -d 'Ignore case'
 complete -c memdir -n "__fish_memdir_using_subcommand grep" -s l -l files-with-matches -d 'Print the paths only, each once'
-complete -c memdir -n "__fish_memdir_using_subcommand grep" -l history -d 'Search past versions, too, for what is not in the files any more'
+complete -c memdir -n "__fish_memdir_using_subcommand grep" -l history -d 'Also search past versions, for text that is no longer in the files'
 complete -c memdir -n "__fish_memdir_using_subcommand grep" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand grep" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memdir -n "__fish_memdir_using_subcommand stats" -l max-files -d 'The most files that the memory may hold' -r
@@ -232,12 +232,12 @@ complete -c memdir -n "__fish_memdir_using_subcommand restore" -l all -d 'Bring 
 complete -c memdir -n "__fish_memdir_using_subcommand restore" -l dry-run -d 'Only print what would be changed'
 complete -c memdir -n "__fish_memdir_using_subcommand restore" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand restore" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c memdir -n "__fish_memdir_using_subcommand undo" -l since -d 'Take back what was changed at this time or later' -r
+complete -c memdir -n "__fish_memdir_using_subcommand undo" -l since -d 'Undo all changes since this time' -r
 complete -c memdir -n "__fish_memdir_using_subcommand undo" -l actor -d 'Only what this actor changed' -r
 complete -c memdir -n "__fish_memdir_using_subcommand undo" -l as -d 'Who makes this change, for the history' -r
-complete -c memdir -n "__fish_memdir_using_subcommand undo" -l skip-conflicts -d 'Leave out the files that later changes depend on, and take back the rest'
-complete -c memdir -n "__fish_memdir_using_subcommand undo" -l merge -d 'Keep later changes of other lines, where they do not touch what is undone'
-complete -c memdir -n "__fish_memdir_using_subcommand undo" -s n -l dry-run -d 'Only print what would be changed; of a file that is merged, as a unified diff'
+complete -c memdir -n "__fish_memdir_using_subcommand undo" -l skip-conflicts -d 'Skip files that later changes depend on, and undo the rest'
+complete -c memdir -n "__fish_memdir_using_subcommand undo" -l merge -d 'Keep later changes of other lines that do not touch the undone lines'
+complete -c memdir -n "__fish_memdir_using_subcommand undo" -s n -l dry-run -d 'Only print the changes; merged files as a unified diff'
 complete -c memdir -n "__fish_memdir_using_subcommand undo" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand undo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memdir -n "__fish_memdir_using_subcommand redact" -l text -d 'Every version and name with this text. Other users of the machine may see it meanwhile' -r
@@ -248,7 +248,7 @@ complete -c memdir -n "__fish_memdir_using_subcommand redact" -s i -l ignore-cas
 complete -c memdir -n "__fish_memdir_using_subcommand redact" -s y -l yes -d 'Remove what has the text, and do not only print it'
 complete -c memdir -n "__fish_memdir_using_subcommand redact" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand redact" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c memdir -n "__fish_memdir_using_subcommand erase" -s y -l yes -d 'Do not ask'
+complete -c memdir -n "__fish_memdir_using_subcommand erase" -s y -l yes -d 'Skip the confirmation'
 complete -c memdir -n "__fish_memdir_using_subcommand erase" -s n -l dry-run -d 'Only print how much would be removed'
 complete -c memdir -n "__fish_memdir_using_subcommand erase" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand erase" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -369,14 +369,14 @@ complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_
 complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "put" -d 'Write a file, from a file or from standard input'
 complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "mv" -d 'Rename or move a file or a directory'
 complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "rm" -d 'Delete files, and with -r directories'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "expire" -d 'Delete the files that nobody has used for a while'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "expire" -d 'Delete files that were not used for a time'
 complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "watch" -d 'Print a line for each change of a memory, as it happens'
 complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "log" -d 'Show the changes of a memory with history, newest first'
 complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "diff" -d 'Show what changed between two versions, or with one, what it changed'
 complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "blame" -d 'Show which change brought each line of a file, who made it and when'
 complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "restore" -d 'Bring back a version of a file, or everything as it was at a time'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "undo" -d 'Take back a change, or all changes since a time'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "redact" -d 'Remove a version\'s content, or every content with a text, from the history for good'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "undo" -d 'Undo a change, or all changes since a time'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "redact" -d 'Remove the content of a version, or all contents with a text, from the history for good'
 complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "erase" -d 'Remove everything for good: all files, and the whole history'
 complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "copy" -d 'Copy everything from one store into another'
 complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "export" -d 'Write everything that a store holds into one file, an archive'

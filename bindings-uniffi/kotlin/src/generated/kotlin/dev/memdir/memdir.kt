@@ -1716,7 +1716,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_read_at() and 0xFFFF) != 33699) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_redact_text() and 0xFFFF) != 4244) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_redact_text() and 0xFFFF) != 2166) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_resolve_id() and 0xFFFF) != 7246) {
@@ -1806,7 +1806,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_store_record_access() and 0xFFFF) != 33155) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_delete_unused() and 0xFFFF) != 37317) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_delete_unused() and 0xFFFF) != 39204) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_watch_cancel() and 0xFFFF) != 25215) {
@@ -4681,7 +4681,7 @@ public interface MemoryInterface {
      * unless a current file or directory has that name; names of actors stay. The call reads every content in the history.
      *
      * Throws `History` if current files have the text, or the memory has no history or is read-only; `Config` if the
-     * regular expression is wrong; `Store` if the store is broken.
+     * query is empty or the regular expression is wrong; `Store` if the store is broken.
      */
     @Throws(MemdirException::class)
     fun `redactText`(`query`: kotlin.String, `reason`: kotlin.String, `regex`: kotlin.Boolean = false, `ignoreCase`: kotlin.Boolean = false, `dryRun`: kotlin.Boolean = false): RedactedText
@@ -5727,7 +5727,7 @@ open class Memory: AutoCloseable, MemoryInterface
      * unless a current file or directory has that name; names of actors stay. The call reads every content in the history.
      *
      * Throws `History` if current files have the text, or the memory has no history or is read-only; `Config` if the
-     * regular expression is wrong; `Store` if the store is broken.
+     * query is empty or the regular expression is wrong; `Store` if the store is broken.
      */
     @Throws(MemdirException::class)override fun `redactText`(`query`: kotlin.String, `reason`: kotlin.String, `regex`: kotlin.Boolean, `ignoreCase`: kotlin.Boolean, `dryRun`: kotlin.Boolean): RedactedText {
             return FfiConverterTypeRedactedText.lift(
@@ -7480,8 +7480,8 @@ public interface Store {
 
     /**
      * Deletes a file if it was neither written nor accessed at `since` or later, and returns
-     * whether it did. The check and the deletion are one atomic step. Returns false also if there
-     * is no file at the path. By default it deletes nothing.
+     * whether it did. The check and the deletion are one atomic step. Returns false also if the path
+     * has no file. By default it deletes nothing.
      */
     @Throws(StoreException::class)
     fun `deleteUnused`(`path`: kotlin.String, `since`: java.time.Instant): kotlin.Boolean = false
@@ -7809,8 +7809,8 @@ internal open class StoreImpl: AutoCloseable, Store
 
     /**
      * Deletes a file if it was neither written nor accessed at `since` or later, and returns
-     * whether it did. The check and the deletion are one atomic step. Returns false also if there
-     * is no file at the path. By default it deletes nothing.
+     * whether it did. The check and the deletion are one atomic step. Returns false also if the path
+     * has no file. By default it deletes nothing.
      */
     @Throws(StoreException::class)override fun `deleteUnused`(`path`: kotlin.String, `since`: java.time.Instant): kotlin.Boolean {
             return FfiConverterBoolean.lift(
