@@ -262,7 +262,7 @@ impl OptionValue for Any<'_> {
     }
 
     fn flag(&self) -> Option<bool> {
-        self.0.cast::<PyBool>().ok().map(|flag| flag.is_true())
+        self.0.cast::<PyBool>().ok().map(PyBoolMethods::is_true)
     }
 
     fn whole_number(&self) -> Option<u64> {

@@ -3,7 +3,7 @@
 // A section that has more of the words, rarer ones, and has them in its title, comes first (BM25 over fields). It speaks the
 // theme's protocol: a message of type 0 brings the sections, 1 says that they are read, 2 asks, 3 answers.
 
-'use strict';
+"use strict";
 
 /** How much more a word counts in a title, or in the titles above it, than in a text. */
 const WEIGHTS = { title: 4, path: 2, text: 1 };
@@ -15,13 +15,13 @@ const EMPTY = new Set(
 );
 /** Words that people ask with, and those that the pages use for the same. */
 const SAME = [
-  ['folder', 'directory'],
-  ['remove', 'delete', 'erase'],
-  ['find', 'search', 'grep'],
-  ['notify', 'watch'],
-  ['quota', 'limit'],
-  ['revert', 'rollback', 'undo'],
-  ['simultaneously', 'concurrently', 'once'],
+  ["folder", "directory"],
+  ["remove", "delete", "erase"],
+  ["find", "search", "grep"],
+  ["notify", "watch"],
+  ["quota", "limit"],
+  ["revert", "rollback", "undo"],
+  ["simultaneously", "concurrently", "once"],
 ];
 const LIKENESS = 0.7;
 const WORD = /[\p{L}\p{N}]+(?:['’._][\p{L}\p{N}]+)*/gu;
@@ -41,21 +41,26 @@ let average = 1;
 
 /** A word without what grammar adds to it, so that `writes` and `writing` are one. */
 function stem(word) {
-  let stemmed = word.toLowerCase().replace(/['’].*/, '');
-  if (stemmed.length > 3) stemmed = stemmed.replace(/ies$/, 'y').replace(/([^aiuos])s$/, '$1');
+  let stemmed = word.toLowerCase().replace(/['’].*/, "");
+  if (stemmed.length > 3)
+    stemmed = stemmed.replace(/ies$/, "y").replace(/([^aiuos])s$/, "$1");
   if (stemmed.length > 5)
     stemmed = stemmed
-      .replace(/ied$/, 'y')
-      .replace(/(?:ing|ed)$/, '')
-      .replace(/([^aeiouls])\1$/, '$1');
-  return stemmed.length > 3 ? stemmed.replace(/[ey]$/, '') : stemmed;
+      .replace(/ied$/, "y")
+      .replace(/(?:ing|ed)$/, "")
+      .replace(/([^aeiouls])\1$/, "$1");
+  return stemmed.length > 3 ? stemmed.replace(/[ey]$/, "") : stemmed;
 }
 
 /** The words of a text, with their places. A name such as `max_files`, `maxFiles` or `notes.md` counts as a whole and as its parts. */
 function* wordsOf(text) {
-  const plain = text.replace(/<[^>]*>|&\w+;/g, (mark) => ' '.repeat(mark.length));
+  const plain = text.replace(/<[^>]*>|&\w+;/g, (mark) =>
+    " ".repeat(mark.length),
+  );
   for (const { 0: found, index } of plain.matchAll(WORD)) {
-    const parts = [...found.matchAll(/\p{Lu}+(?!\p{Ll})|\p{Lu}?[^\p{Lu}._]+/gu)];
+    const parts = [
+      ...found.matchAll(/\p{Lu}+(?!\p{Ll})|\p{Lu}?[^\p{Lu}._]+/gu),
+    ];
     if (parts.length > 1)
       yield {
         word: found.toLowerCase(),
@@ -105,11 +110,13 @@ function read(index) {
 function meant(word, isLast) {
   const found = new Map();
   if (isLast && word.length > 1 && !words.has(word)) {
-    for (const known of words.keys()) if (known.startsWith(word)) found.set(known, 1);
+    for (const known of words.keys())
+      if (known.startsWith(word)) found.set(known, 1);
   }
   for (const alike of SAME) {
     const stems = alike.map(stem);
-    if (stems.includes(word)) for (const other of stems) found.set(other, LIKENESS);
+    if (stems.includes(word))
+      for (const other of stems) found.set(other, LIKENESS);
   }
   return found.set(word, 1);
 }
@@ -125,10 +132,14 @@ function ask(question) {
     const best = new Map();
     for (const [word, likeness] of group) {
       const found = words.get(word) ?? new Map();
-      const rarity = Math.log(1 + (sections.length - found.size + 0.5) / (found.size + 0.5));
+      const rarity = Math.log(
+        1 + (sections.length - found.size + 0.5) / (found.size + 0.5),
+      );
       for (const [number, count] of found) {
         const long = 1 - LENGTH + (LENGTH * sections[number].length) / average;
-        const score = (likeness * rarity * count * (SATURATION + 1)) / (count + SATURATION * long);
+        const score =
+          (likeness * rarity * count * (SATURATION + 1)) /
+          (count + SATURATION * long);
         best.set(number, Math.max(best.get(number) ?? 0, score));
       }
     }
@@ -139,14 +150,15 @@ function ask(question) {
   }
   // A section with all of the words counts twice as much as one with half of them.
   const rank = (number, { sum, has }) =>
-    ((OLD.test(sections[number].location) ? AGE : 1) * sum * has) / groups.length;
+    ((OLD.test(sections[number].location) ? AGE : 1) * sum * has) /
+    groups.length;
   const ordered = [...scores]
     .sort((one, other) => rank(...other) - rank(...one))
     .map(([number]) => number);
   const of = new Map();
   const isEarly = new Map();
   for (const number of ordered) {
-    const page = sections[number].location.replace(/#.*/, '');
+    const page = sections[number].location.replace(/#.*/, "");
     of.set(page, (of.get(page) ?? 0) + 1);
     isEarly.set(number, of.get(page) <= OF_A_PAGE);
   }
@@ -169,9 +181,10 @@ function matches(section, sought) {
 }
 
 function answer({ input, page }) {
-  const { found, sought } = ask(typeof input === 'string' ? input : '');
+  const { found, sought } = ask(typeof input === "string" ? input : "");
   const from = page?.from ?? 0;
-  const next = from + RESULTS < found.length ? { from: from + RESULTS } : undefined;
+  const next =
+    from + RESULTS < found.length ? { from: from + RESULTS } : undefined;
   const prev = from > 0 ? { from: Math.max(0, from - RESULTS) } : undefined;
   const items = found.slice(from, from + RESULTS).map((number) => ({
     id: number,
