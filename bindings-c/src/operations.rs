@@ -59,7 +59,7 @@ pub(crate) fn call(opened: &Opened, name: &str, arguments: &str) -> Result<Value
 }
 
 fn dialect(given: &Arguments<'_>) -> Result<Dialect, Failure> {
-    Ok(given.text_or("dialect", "json-schema")?.parse()?)
+    Ok(given.word_or("dialect", Dialect::JsonSchema)?)
 }
 
 /// Copies to another memory, by its number. A cancelled copy ends before the next file.

@@ -254,7 +254,7 @@ test('what esbuild bundles without a setting runs, and says why where it finds n
     assert.notEqual(lacking.status, 0);
     assert.match(
       lacking.stderr,
-      /Error: memdir was bundled, .* --external:memdir;.*\/docs\/bundlers\.md/,
+      /Error: memdir was bundled, .* --external:memdir;.*\/docs\/languages\/bundlers\.md/,
     );
 
     copyFileSync(join(modules, name, binary), join(place, binary));

@@ -35,9 +35,8 @@ use crate::results::{self, Shown};
 use crate::stores::Argument;
 use crate::watch::Watch;
 
-fn read_dialect(py: Python<'_>, given: OrDefault<'_, hints::Dialect>) -> PyResult<Dialect> {
-    let word = given.or("dialect", "json-schema".to_owned(), Given::text)?;
-    word.parse().map_err(|error| to_python(py, &error))
+fn read_dialect(given: OrDefault<'_, hints::Dialect>) -> PyResult<Dialect> {
+    given.or("dialect", Dialect::JsonSchema, Given::word)
 }
 
 /// The memory directory: executes the six commands of Claude's memory tool on a store.
@@ -577,7 +576,7 @@ impl Memory {
         py: Python<'py>,
         dialect: OrDefault<'_, hints::Dialect>,
     ) -> PyResult<Hinted<'py, hints::Fields>> {
-        let dialect = read_dialect(py, dialect)?;
+        let dialect = read_dialect(dialect)?;
         json(py, &self.core.get()?.tool_definition(dialect)).map(Hinted::new)
     }
 
@@ -600,7 +599,7 @@ impl Memory {
         dialect: OrDefault<'_, hints::Dialect>,
         prefix: Text<'_>,
     ) -> PyResult<Hinted<'py, hints::Definitions>> {
-        let dialect = read_dialect(py, dialect)?;
+        let dialect = read_dialect(dialect)?;
         let prefix = prefix.read("prefix")?;
         let definitions = self.core.get()?.tool_definitions(dialect, prefix);
         let definitions = definitions.map_err(|error| to_python(py, &error))?;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Display;
+use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
 use memdir::options::{Given, OptionValue, Words};
@@ -47,6 +48,11 @@ impl<'a> Arguments<'a> {
     /// A text, or the default if it is omitted.
     pub fn text_or(&self, name: &str, default: &str) -> Result<String, Error> {
         self.get(name).map_or_else(|| Ok(default.to_owned()), |given| string(name, &given))
+    }
+
+    /// One of the words that the argument allows, or the default if it is omitted.
+    pub fn word_or<W: FromStr<Err = Error>>(&self, name: &str, default: W) -> Result<W, Error> {
+        self.get(name).map_or(Ok(default), |given| argument(name, &given).word())
     }
 
     /// A text that may be null.

@@ -40,7 +40,7 @@ async function saysWhy(file, setting) {
   const said = output.split('\n').find((line) => line.startsWith('Error: ')) ?? '';
   assert.match(said, /memdir was bundled, and a bundle cannot contain its binary for \S+\. /);
   assert.ok(said.includes(setting), said);
-  assert.match(said, /docs\/bundlers\.md/);
+  assert.match(said, /docs\/languages\/bundlers\.md/);
 }
 
 async function esbuild(directory, entry, outfile, options = {}) {
