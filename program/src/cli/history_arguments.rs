@@ -176,7 +176,7 @@ pub(super) struct UndoArguments {
     pub(super) by: By,
 }
 
-/// Remove the content of a version, or all contents with a text, from the history for good
+/// Remove a version's content, or all contents with a text, from the history for good
 ///
 /// The version stays, with the reason instead of its content. A content that a file has now cannot be
 /// redacted: change or delete the file first.
