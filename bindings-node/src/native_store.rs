@@ -1,11 +1,9 @@
 //! [`NativeStore`]: a store of the core, for JavaScript code that uses it directly or wraps it.
 
 use std::sync::{Arc, mpsc};
-use std::time::SystemTime;
 
 use memdir::store::{Splice, open_raw_store, rekey};
-use memdir::value::Value;
-use memdir::{Error as CoreError, MemoryOptions, MemoryPath, OnExisting, Store, open_store};
+use memdir::{MemoryOptions, MemoryPath, OnExisting, Store, open_store};
 use memdir_bindings_shared::arguments::wrong;
 use napi::bindgen_prelude::{
     ClassInstance, Either, FromNapiValue, Function, JsValue, Object, ToNapiValue, Uint8Array,
@@ -23,7 +21,7 @@ use crate::js_store::JsStore;
 use crate::options::{self, flag, string};
 use crate::store_request::StoreRequest;
 use crate::thread_pool::{Purpose, Workers, receive};
-use crate::times::{from_millis, to_millis};
+use crate::times::{millis, to_millis};
 
 mod mounts;
 
@@ -334,16 +332,4 @@ fn bytes(env: &Env, name: &str, given: &Unknown<'_>) -> napi::Result<Vec<u8>> {
             Err(Failure::from(wrong(name, " must be a Uint8Array", value(given)?)).into_js(env))
         }
     }
-}
-
-/// A time in milliseconds since 1970.
-fn millis(name: &str, given: &Value<'_>) -> Result<SystemTime, CoreError> {
-    let number = match given {
-        #[expect(clippy::cast_precision_loss, reason = "exact for 285,000 years of milliseconds")]
-        Value::Integer(number) => Some(*number as f64),
-        Value::Number(number) => Some(*number),
-        _ => None,
-    };
-    let time = number.and_then(from_millis);
-    time.ok_or_else(|| wrong(name, " must be a number of milliseconds since 1970", given))
 }

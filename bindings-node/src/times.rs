@@ -2,7 +2,10 @@
 
 use std::time::SystemTime;
 
+use memdir::Error;
 use memdir::store::micros;
+use memdir::value::Value;
+use memdir_bindings_shared::arguments::wrong;
 
 /// The milliseconds of the latest possible `Date`. The earliest is as far before 1970.
 const LAST_DATE: f64 = 8.64e15;
@@ -16,6 +19,18 @@ pub(crate) fn to_millis(time: SystemTime) -> f64 {
 /// `None` for a number that is not a time.
 pub(crate) fn from_millis(millis: f64) -> Option<SystemTime> {
     micros::time_of_float(millis * 1_000.0)
+}
+
+/// Reads an argument that is a time, in milliseconds since 1970.
+pub(crate) fn millis(name: &str, given: &Value<'_>) -> Result<SystemTime, Error> {
+    let number = match given {
+        #[expect(clippy::cast_precision_loss, reason = "exact for 285,000 years of milliseconds")]
+        Value::Integer(number) => Some(*number as f64),
+        Value::Number(number) => Some(*number),
+        _ => None,
+    };
+    let time = number.and_then(from_millis);
+    time.ok_or_else(|| wrong(name, " must be a number of milliseconds since 1970", given))
 }
 
 /// The milliseconds of a `Date`, which are whole. A time outside the range of `Date` becomes the last or the first one,

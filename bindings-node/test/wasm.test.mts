@@ -123,7 +123,8 @@ const CALLS = `
   for (const [method, ...given] of [
     ['write', path, new Uint8Array([0, 255, 128]), false], ['write', path, new Uint8Array(), false], ['read', path], ['read', 'none'],
     ['setModified', path, at], ['recordAccess', path, NaN], ['list', '/memories'], ['list', path], ['delete', '/memories/none'],
-    ['deleteUnused', path, 5], ['rename', path, path], ['update', path, () => null], ['update', path, (old) => Buffer.concat([old, old])],
+    ['read'], ['list', null], ['write', path, 'x', false], ['write', path, new Uint8Array(1)], ['update', path], ['rename', path],
+    ['modified', 5], ['setModified', path, 'x'], ['deleteUnused', path], ['deleteUnused', path, 5], ['rename', path, path], ['update', path, () => null], ['update', path, (old) => Buffer.concat([old, old])],
     ['update', path, () => { throw new RangeError('mine'); }], ['read', path],
   ]) {
     await say('store ' + method, () => other[method](...given));

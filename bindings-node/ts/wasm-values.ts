@@ -55,6 +55,11 @@ export function encode(value: unknown, depth: number = 0): Encoded {
   }
 }
 
+/** An argument that must be given: errors call `undefined` by its name. */
+export function argument(value: unknown): Encoded {
+  return value === undefined ? { other: 'undefined' } : encode(value);
+}
+
 function list(items: unknown[], depth: number): Encoded {
   if (depth === MAX_DEPTH) {
     return { other: 'a list' };

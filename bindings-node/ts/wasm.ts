@@ -12,7 +12,7 @@ import type * as Native from '../native.cjs';
 import { Module } from './wasm-module.js';
 import type { Context } from './wasm-module.js';
 import type { Placed, Serve } from './wasm-store.js';
-import { encode, encodeKey, encodeOptions, wellFormed } from './wasm-values.js';
+import { argument, encode, encodeKey, encodeOptions, wellFormed } from './wasm-values.js';
 import type { Encoded } from './wasm-values.js';
 import type { CompiledModule } from './web-assembly.js';
 
@@ -353,7 +353,9 @@ export function instantiate(module: CompiledModule): typeof Native {
 
     /** Runs an operation of `bindings-shared/src/operations.rs`: its arguments by name, followed by a cancellation. */
     #ask(operation: string, names: string[], given: unknown[]): Promise<unknown> {
-      const named = Object.fromEntries(names.map((name, at) => [name, encode(given[at])]));
+      const listed = names.map((name, at) => [name, given[at]] as const);
+      const present = listed.filter(([, value]) => value !== undefined);
+      const named = Object.fromEntries(present.map(([name, value]) => [name, encode(value)]));
       const cancellation = given[names.length] as Cancellation | undefined;
       return later(() => this.#call(operation, named, !!cancellation?.isCancelled));
     }
@@ -393,47 +395,47 @@ export function instantiate(module: CompiledModule): typeof Native {
     }
 
     async read(path: string): Promise<Uint8Array> {
-      return later(() => wasm.take(wasm.call('store.read', [this.number, text(path)])));
+      return later(() => wasm.take(wasm.call('store.read', [this.number, argument(path)])));
     }
 
     list(path: string) {
-      return this.#call('list', [text(path)]);
+      return this.#call('list', [argument(path)]);
     }
 
     async write(path: string, content: Uint8Array, overwrite: boolean): Promise<void> {
-      const copy = content.slice();
+      const copy = content instanceof Uint8Array ? content.slice() : undefined;
       await later(() => {
-        const given = [this.number, text(path), wasm.put(copy), overwrite];
-        wasm.call('store.write', given);
+        const placed = copy ? wasm.put(copy) : argument(content);
+        wasm.call('store.write', [this.number, argument(path), placed, argument(overwrite)]);
       });
     }
 
     async update(path: string, edit: NonNullable<Context['edit']>): Promise<void> {
-      await this.#call('update', [text(path)], { edit });
+      await this.#call('update', [argument(path), argument(edit)], { edit });
     }
 
     async delete(path: string): Promise<void> {
-      await this.#call('delete', [text(path)]);
+      await this.#call('delete', [argument(path)]);
     }
 
     async rename(from: string, to: string): Promise<void> {
-      await this.#call('rename', [text(from), text(to)]);
+      await this.#call('rename', [argument(from), argument(to)]);
     }
 
     async modified(path: string): Promise<number | undefined> {
-      return ((await this.#call('modified', [text(path)])) as number | null) ?? undefined;
+      return ((await this.#call('modified', [argument(path)])) as number | null) ?? undefined;
     }
 
     async setModified(path: string, time: number): Promise<void> {
-      await this.#call('setModified', [text(path), time]);
+      await this.#call('setModified', [argument(path), argument(time)]);
     }
 
     async recordAccess(path: string, time: number): Promise<void> {
-      await this.#call('recordAccess', [text(path), time]);
+      await this.#call('recordAccess', [argument(path), argument(time)]);
     }
 
     deleteUnused(path: string, since: number) {
-      return this.#call('deleteUnused', [text(path), since]);
+      return this.#call('deleteUnused', [argument(path), argument(since)]);
     }
 
     check() {

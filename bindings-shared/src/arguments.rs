@@ -23,12 +23,19 @@ pub struct Arguments<'a> {
     fields: &'a dyn Fields,
     names: Vec<&'a str>,
     times: Times,
+    omitted: Value<'static>,
 }
 
 impl<'a> Arguments<'a> {
     /// `names` are the names that were given, if the language does not check them itself.
     pub fn new(fields: &'a dyn Fields, names: Vec<&'a str>, times: Times) -> Self {
-        Self { fields, names, times }
+        Self { fields, names, times, omitted: Value::Null }
+    }
+
+    /// The same, with the language's word for an argument that is omitted, such as `undefined`. Errors use it instead of `null`.
+    #[must_use]
+    pub fn with_omitted(self, word: &'static str) -> Self {
+        Self { omitted: Value::Other(word.into()), ..self }
     }
 
     /// The argument; `None` if it is omitted.
@@ -42,7 +49,7 @@ impl<'a> Arguments<'a> {
     /// # Errors
     /// The argument is something else. The same error applies to every argument.
     pub fn text(&self, name: &str) -> Result<String, Error> {
-        string(name, &self.get(name).unwrap_or(Value::Null))
+        string(name, &self.required(name))
     }
 
     /// A text, or the default if it is omitted.
@@ -62,7 +69,7 @@ impl<'a> Arguments<'a> {
 
     /// A list of texts.
     pub fn texts(&self, name: &str) -> Result<Vec<String>, Error> {
-        strings(name, &self.get(name).unwrap_or(Value::Null))
+        strings(name, &self.required(name))
     }
 
     /// A boolean; false if it is omitted.
@@ -87,7 +94,7 @@ impl<'a> Arguments<'a> {
 
     /// The time of a state. It includes all changes within the last unit of the time.
     pub fn at(&self, name: &str) -> Result<SystemTime, Error> {
-        Ok(self.time(name, &self.get(name).unwrap_or(Value::Null))? + self.times.rest)
+        Ok(self.time(name, &self.required(name))? + self.times.rest)
     }
 
     /// Fails for an argument that is not one of these, as for an option that does not exist.
@@ -104,6 +111,10 @@ impl<'a> Arguments<'a> {
             }
             _ => wrong(name, problem, given),
         })
+    }
+
+    fn required(&self, name: &str) -> Value<'_> {
+        self.get(name).unwrap_or_else(|| self.omitted.clone())
     }
 
     fn optional(&self, name: &str) -> Option<Value<'_>> {

@@ -76,7 +76,7 @@ fn outcome(operation: &'static str, answer: &Json) -> Result<Outcome, StoreError
         let condition = error["code"].as_str().and_then(StoreError::from_errno_name);
         return Err(condition.unwrap_or_else(|| {
             let message = error["message"].as_str().unwrap_or_default().to_owned();
-            let asked = format!("{operation} of a store written in JavaScript");
+            let asked = memdir_bindings_shared::own_store::asked(operation);
             match error["thrown"].as_u64() {
                 Some(number) => StoreError::failed(asked, Thrown::new(message, number)),
                 None => StoreError::failed(asked, message),

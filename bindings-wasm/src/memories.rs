@@ -26,7 +26,7 @@ const TIMES: Times = Times { read: time, rest: Duration::from_nanos(LAST_NANOS) 
 pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> {
     let memory = MEMORIES.get(given.number(0))?.cancelled_by(&given.cancellation(1));
     let fields = Object(given.get(2));
-    let named = Named::new(&fields, Vec::new(), TIMES);
+    let named = Named::new(&fields, Vec::new(), TIMES).with_omitted("undefined");
     Ok(match method {
         "acting_as" => MEMORIES.add(memory.acting_as(&named.text("actor")?)).into(),
         // The times of entries are numbers.

@@ -3,7 +3,11 @@
 use std::sync::Arc;
 
 use memdir::store::{Mount, Place, Splice, open_mounts, open_raw_store, rekey};
-use memdir::{Cancellation, ConfigError, MemoryOptions, MemoryPath, OnExisting, Store, open_store};
+use memdir::value::Value;
+use memdir::{
+    Cancellation, ConfigError, Error, MemoryOptions, MemoryPath, OnExisting, Store, open_store,
+};
+use memdir_bindings_shared::arguments::wrong;
 use memdir_bindings_shared::check::check;
 use serde_json::{Value as Json, json};
 
@@ -12,11 +16,12 @@ use crate::arguments::Arguments;
 use crate::border::{asked, bytes, placed};
 use crate::errors::{Failure, unknown};
 use crate::handles::OPENED;
+use crate::input::value;
 use crate::js_store::JsStore;
-use crate::options::{flag, key, read};
+use crate::options::{flag, key, read, string};
 use crate::progress::go_on;
 use crate::results::shown;
-use crate::times::{from_millis, to_millis};
+use crate::times::{millis, to_millis};
 
 pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> {
     let opened: Arc<dyn Store> = match method {
@@ -87,21 +92,27 @@ fn mount(given: &Json) -> Result<Mount, Failure> {
 }
 
 fn use_store(store: &Arc<dyn Store>, method: &str, given: &Arguments) -> Result<Json, Failure> {
-    let path = || parse(given.text(1));
+    let path = || parse(&given.given(1, "path", string)?);
     match method {
         "read" => return Ok(placed(store.read(&path()?)?)),
         "list" => return Ok(answer::entries(store.list(&path()?)?)),
         "write" => {
-            let content = bytes(given.get(2))?;
-            store.write(&path()?, &content, existing(given.flag(3)))?;
+            let content = content(given)?;
+            let existing = existing(given.given(3, "overwrite", flag)?);
+            store.write(&path()?, &content, existing)?;
         }
-        "update" => update(store, &path()?)?,
+        "update" => {
+            given.given(2, "edit", function)?;
+            update(store, &path()?)?;
+        }
         "delete" => store.delete(&path()?)?,
-        "rename" => store.rename(&path()?, &parse(given.text(2))?)?,
+        "rename" => store.rename(&path()?, &parse(&given.given(2, "to", string)?)?)?,
         "modified" => return Ok(store.modified(&path()?)?.map(to_millis).into()),
-        "setModified" => store.set_modified(&path()?, at(given)?)?,
-        "recordAccess" => store.record_access(&path()?, at(given)?)?,
-        "deleteUnused" => return Ok(store.delete_unused(&path()?, at(given)?)?.into()),
+        "setModified" => store.set_modified(&path()?, given.given(2, "time", millis)?)?,
+        "recordAccess" => store.record_access(&path()?, given.given(2, "time", millis)?)?,
+        "deleteUnused" => {
+            return Ok(store.delete_unused(&path()?, given.given(2, "since", millis)?)?.into());
+        }
         "rekey" => {
             let (old, new) = (key("oldKey", given.get(1))?, key("newKey", given.get(2))?);
             return Ok(rekey(store, &old, &new)?.into());
@@ -113,9 +124,21 @@ fn use_store(store: &Arc<dyn Store>, method: &str, given: &Arguments) -> Result<
     Ok(Json::Null)
 }
 
-fn at(given: &Arguments) -> Result<std::time::SystemTime, Failure> {
-    let millis = given.get(2).as_f64().unwrap_or(f64::NAN);
-    from_millis(millis).ok_or_else(|| Failure::Plain("this is no time".into()))
+/// The bytes of a content, which JavaScript has put into the module's memory if they are bytes.
+fn content(given: &Arguments) -> Result<Vec<u8>, Failure> {
+    let place = given.get(2);
+    if place.get("at").is_some() {
+        return bytes(place);
+    }
+    Err(wrong("content", " must be a Uint8Array", value(place)).into())
+}
+
+/// Checks that an argument is a function, which stays with JavaScript.
+fn function(name: &str, given: &Value<'_>) -> Result<(), Error> {
+    match given {
+        Value::Other(words) if words == "a function" => Ok(()),
+        _ => Err(wrong(name, " must be a function", given)),
+    }
 }
 
 fn existing(overwrite: bool) -> OnExisting {
