@@ -8,6 +8,14 @@ use napi::{Env, ValueType};
 use crate::errors::Failure;
 use crate::input::value;
 
+/// An argument for an error, which names `undefined`.
+pub(crate) fn named<'a>(argument: &Unknown<'a>) -> napi::Result<Value<'a>> {
+    match argument.get_type()? {
+        ValueType::Undefined => Ok(Value::Other("undefined".into())),
+        _ => value(argument),
+    }
+}
+
 /// Reads an argument in the same way as an option.
 pub(crate) fn given<T>(
     env: &Env,

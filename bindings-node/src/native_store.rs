@@ -13,10 +13,9 @@ use napi::threadsafe_function::ThreadsafeFunctionCallMode;
 use napi::{Env, Error, Status, ValueType};
 use napi_derive::napi;
 
-use crate::arguments::given;
+use crate::arguments::{given, named};
 use crate::entry::StoreEntry;
 use crate::errors::Failure;
-use crate::input::value;
 use crate::js_store::JsStore;
 use crate::options::{self, flag, string};
 use crate::store_request::StoreRequest;
@@ -161,7 +160,7 @@ impl NativeStore {
         edit: Unknown<'_>,
     ) -> napi::Result<Object<'env>> {
         if edit.get_type()? != ValueType::Function {
-            let wrong = wrong("edit", " must be a function", value(&edit)?);
+            let wrong = wrong("edit", " must be a function", named(&edit)?);
             return Err(Failure::from(wrong).into_js(env));
         }
         let edit = Function::<'_, Uint8Array, Option<Uint8Array>>::from_unknown(edit)?;
@@ -329,7 +328,7 @@ fn bytes(env: &Env, name: &str, given: &Unknown<'_>) -> napi::Result<Vec<u8>> {
     match bytes {
         Some(bytes) => Ok(bytes.to_vec()),
         None => {
-            Err(Failure::from(wrong(name, " must be a Uint8Array", value(given)?)).into_js(env))
+            Err(Failure::from(wrong(name, " must be a Uint8Array", named(given)?)).into_js(env))
         }
     }
 }

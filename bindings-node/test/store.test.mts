@@ -371,7 +371,7 @@ test('a wrong argument of an opened store is a ConfigError that names it', async
     ['write', [path, Buffer.from('x')], /^overwrite must be true or false, got undefined$/],
     ['write', [path, 'x', false], /^content must be a Uint8Array, got "x"$/],
     ['write', [path, new Uint16Array(2), false], /^content must be a Uint8Array, got /],
-    ['update', [path], /^edit must be a function, got /],
+    ['update', [path], /^edit must be a function, got undefined$/],
     ['delete', [{}], /^path must be a string, got /],
     ['rename', [path], /^to must be a string, got undefined$/],
     ['modified', [5], /^path must be a string, got 5$/],
