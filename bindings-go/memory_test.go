@@ -191,7 +191,7 @@ func TestAHookLearnsWhoActsAndWhatWouldChange(t *testing.T) {
 }
 
 func TestACallThatIsCancelledDuringBeforeIsCancelled(t *testing.T) {
-	mine := errors.New("nobody answered")
+	mine := errors.New("no answer")
 	for name, decide := range map[string]func(ctx context.Context) (Decision, error){
 		"allow":   func(context.Context) (Decision, error) { return Allow(), nil },
 		"replace": func(context.Context) (Decision, error) { return Replace("two\n"), nil },

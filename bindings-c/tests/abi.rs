@@ -452,7 +452,7 @@ fn a_call_between_its_halves_tells_who_acts_and_what_would_change() {
     assert_eq!(finish(pending).unwrap()["kind"], "invalid");
     // A call that is cancelled during the hook is not executed, whatever the hook decides.
     let cancellable = memdir_cancellable(memory);
-    for decision in [None, Some(c"{\"fail\": \"nobody answered\"}")] {
+    for decision in [None, Some(c"{\"fail\": \"no answer\"}")] {
         let input =
             std::ffi::CString::new(r#"{"command": "delete", "path": "/memories/a"}"#).unwrap();
         let (mut pending, decision) = (0, decision.map_or(null(), std::ffi::CStr::as_ptr));

@@ -88,7 +88,7 @@ def test_a_before_that_catches_its_cancellation_does_not_allow_the_command(backe
                     await anyio.sleep_forever()
                 except BaseException as error:
                     if raises:
-                        raise ValueError("nobody answered") from error
+                        raise ValueError("no answer") from error
 
             memory = AsyncMemory("memory:", before=before, after=log.note)
             async with anyio.create_task_group() as tasks:

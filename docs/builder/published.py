@@ -28,7 +28,7 @@ QUOTED = re.compile(r'(?<=\s)([\w-]+)="([\w./#:-]+)"(?=[^<>]*(?<!/)>)')
 def finish(site):
     for script in site.rglob("*.js"):
         script.write_text(FOREIGN.sub("data:,", script.read_text("utf-8")), "utf-8")
-    # The page for what is not there may be shown at any depth, so it keeps its scripts.
+    # The host shows the 404 page at any address, so it keeps its scripts.
     for page in site.rglob("*.html"):
         text = page.read_text("utf-8") if page.name == "404.html" else shared(page, site)
         page.write_text(smaller(text), "utf-8")

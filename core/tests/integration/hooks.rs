@@ -317,7 +317,7 @@ fn a_call_that_is_cancelled_during_before_is_cancelled_whatever_before_decides()
         || Ok(HookDecision::Allow),
         || Ok(HookDecision::Replace("y".into())),
         || Ok(HookDecision::Deny("No.".into())),
-        || Err("nobody answered".into()),
+        || Err("no answer".into()),
     ];
     for decide in decisions {
         let cancellation = Cancellation::new();
