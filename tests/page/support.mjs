@@ -146,7 +146,7 @@ export class View {
       timezoneId: 'UTC',
       ...options.context,
     });
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(60_000);
     await context.addInitScript(watchPage);
     const view = new View(await context.newPage(), context, server);
     view.#watch();
