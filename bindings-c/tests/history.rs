@@ -80,7 +80,7 @@ fn erase_removes_the_files_and_the_history() {
 }
 
 #[test]
-fn a_session_is_seen_and_taken_back() {
+fn a_session_is_seen_and_undone() {
     let place = tempfile::tempdir().unwrap();
     let directory = place.path().join("m").display().to_string();
     let database = format!("sqlite:{}", place.path().join("agent.db").display());

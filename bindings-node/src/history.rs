@@ -136,7 +136,7 @@ impl Engine {
         );
         let undo =
             Undo::of(change, since, actor).map_err(|error| Failure::from(error).into_js(env))?;
-        let work = move |memory: &Memory| undo.take_back(memory, how);
+        let work = move |memory: &Memory| undo.apply(memory, how);
         self.of_history(env, Purpose::Change, cancellation, work, Shown::of)
     }
 

@@ -139,19 +139,19 @@ async function session(store: Places, options: MemoryOptions = {}): Promise<void
   assert.deepEqual([await me.read('/memories/d/a'), await me.read('/memories/d/b')], ['a', 'b']);
 }
 
-test('a session is seen and taken back in this process', () => session('memory:'));
+test('a session is seen and undone in this process', () => session('memory:'));
 
-test('a session is seen and taken back on the local directory', { skip }, async () => {
+test('a session is seen and undone on the local directory', { skip }, async () => {
   await session(temporary());
   await session(temporary(), { encryptionKey: 'correct horse' });
   await session({ '/memories': temporary(), '/memories/mounted': 'memory:' });
 });
 
-test('a session is seen and taken back on an SQLite database', { skip }, () =>
+test('a session is seen and undone on an SQLite database', { skip }, () =>
   session(`sqlite:${join(temporary(), 'agent.db')}`),
 );
 
-test('a session is seen and taken back on a PostgreSQL database', { skip }, async (t) => {
+test('a session is seen and undone on a PostgreSQL database', { skip }, async (t) => {
   const fresh = await postgres();
   if (!fresh) {
     t.skip('PostgreSQL is not installed');
@@ -160,7 +160,7 @@ test('a session is seen and taken back on a PostgreSQL database', { skip }, asyn
   await session(fresh());
 });
 
-test('a session is seen and taken back on object storage', { skip }, async (t) => {
+test('a session is seen and undone on object storage', { skip }, async (t) => {
   const fresh = await s3();
   if (!fresh) {
     t.skip('LEFT OUT: object storage: make servers');
@@ -169,11 +169,11 @@ test('a session is seen and taken back on object storage', { skip }, async (t) =
   await session(fresh());
 });
 
-test('a session is seen and taken back on a store of one’s own', async () => {
+test('a session is seen and undone on a store of one’s own', async () => {
   await session(new MapStore());
 });
 
-test('a session is seen and taken back on stores that answer later', { skip }, async () => {
+test('a session is seen and undone on stores that answer later', { skip }, async () => {
   await session(tableStore());
   await session(await FileStore.at(temporary()));
 });

@@ -37,7 +37,7 @@ test('the contract notices a store that does not keep it', async () => {
     checkContract(() => new Overwriting()),
     (error) =>
       error instanceof AssertionError &&
-      /does not keep the rule "creation is exclusive/.test(error.message),
+      /breaks the rule "creation is exclusive/.test(error.message),
   );
   class Forgetful extends MapStore {
     override setModified(): void {}

@@ -1116,7 +1116,7 @@ impl Memory {
         let change = Text::optional(&change, "change")?.map(str::to_owned);
         let actor = Text::optional(&actor, "actor")?.map(str::to_owned);
         let undo = history::undo(py, change, since, actor)?;
-        history::done(py, |core| undo.take_back(core, how), &self.core).map(Shown)
+        history::done(py, |core| undo.apply(core, how), &self.core).map(Shown)
     }
 
     /// Restores every file to its content at a time. Later changes are not a conflict. Files that are not

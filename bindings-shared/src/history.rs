@@ -103,7 +103,7 @@ impl Undo {
     ///
     /// # Errors
     /// The same cases as for those methods.
-    pub fn take_back(&self, memory: &Memory, how: UndoOptions) -> Result<Restored, HistoryError> {
+    pub fn apply(&self, memory: &Memory, how: UndoOptions) -> Result<Restored, HistoryError> {
         match self {
             Self::Change(change) => memory.undo(id(change)?, how),
             Self::Since(since, actor) => memory.undo_since(*since, actor.as_deref(), how),
@@ -139,12 +139,12 @@ mod tests {
         options.history = true;
         let memory = Memory::open("memory:", options).unwrap();
         assert!(named(
-            Undo::Change("tea".to_owned()).take_back(&memory, UndoOptions::default()).unwrap_err()
+            Undo::Change("tea".to_owned()).apply(&memory, UndoOptions::default()).unwrap_err()
         ));
     }
 
     #[test]
-    fn a_change_or_a_time_is_taken_back() {
+    fn a_change_or_a_time_is_undone() {
         let mut options = MemoryOptions::default();
         options.history = true;
         let memory = Memory::open("memory:", options).unwrap().acting_as("me");
@@ -153,7 +153,7 @@ mod tests {
         memory.write("/memories/tea.md", "black\n", None).unwrap();
         let last = memory.history(&HistoryQuery::default()).unwrap()[0].change.to_string();
         let took =
-            |undo: Undo| undo.take_back(&memory, UndoOptions::default()).unwrap().files.len();
+            |undo: Undo| undo.apply(&memory, UndoOptions::default()).unwrap().files.len();
         assert_eq!(took(Undo::Change(last)), 1);
         assert_eq!(memory.read("/memories/tea.md").unwrap(), "green\n");
         assert_eq!(took(Undo::Since(begun, text("nobody"))), 0);

@@ -193,7 +193,7 @@ where
     let flag = |name| given.flag(name);
     let how = undo_options(flag("dry_run")?, flag("skip_conflicts")?, flag("merge")?);
     let undo = Undo::of(change, since, actor).map_err(Error::from)?;
-    Ok(undo.take_back(memory, how)?)
+    Ok(undo.apply(memory, how)?)
 }
 
 #[cfg(test)]

@@ -133,7 +133,7 @@ impl Memory {
         let text = |name, text: Option<MemdirText>| text.map(|text| text.option(name)).transpose();
         let since = since.map(|since| since.argument("since")).transpose()?;
         let undo = Undo::of(text("change", change)?, since, text("actor", actor)?)?;
-        let restored = undo.take_back(&self.core, undo_options(dry_run, skip_conflicts, merge))?;
+        let restored = undo.apply(&self.core, undo_options(dry_run, skip_conflicts, merge))?;
         Ok(restored.into())
     }
 

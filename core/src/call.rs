@@ -166,7 +166,7 @@ impl<'a> Call<'a> {
                 }
                 None => {
                     let name = command.name();
-                    failed(format!("it gave a text for {name}, which writes none").into())
+                    failed(format!("it returned a text for {name}, which writes no text").into())
                 }
             },
             Ok(HookDecision::Deny(sentence)) => {

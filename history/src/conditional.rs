@@ -120,5 +120,5 @@ impl Recorder {
 
 fn restless(operation: &str, path: &MemoryPath) -> StoreError {
     let operation = format!("{operation} {path}");
-    StoreError::failed(operation, "the store never holds what it shows").unchanged()
+    StoreError::failed(operation, "gave up: the content was different at each attempt").unchanged()
 }

@@ -81,7 +81,7 @@ impl fmt::Display for Conflict {
 
 /// The message of an error: the paths that were changed since, and the paths that are in the way.
 pub(super) fn sentence(conflicts: &[Conflict], restores: bool) -> String {
-    let done = if restores { "restored" } else { "taken back" };
+    let done = if restores { "restored" } else { "undone" };
     let (in_the_way, changed): (Vec<_>, Vec<_>) =
         conflicts.iter().partition(|conflict| conflict.in_the_way);
     match (&changed[..], &in_the_way[..]) {
@@ -128,14 +128,14 @@ mod tests {
             sentence(&[Conflict::changed(path("a"))], true),
             "changed since, so nothing was restored: /memories/a"
         );
-        assert_eq!(told(&["a"], &[]), "changed since, so nothing was taken back: /memories/a");
+        assert_eq!(told(&["a"], &[]), "changed since, so nothing was undone: /memories/a");
         assert_eq!(
             told(&[], &["b", "a"]),
-            "something else is in the way, so nothing was taken back: /memories/a, /memories/b"
+            "something else is in the way, so nothing was undone: /memories/a, /memories/b"
         );
         assert_eq!(
             told(&["b", "a"], &["a"]),
-            "changed since, so nothing was taken back: /memories/b; in the way: /memories/a"
+            "changed since, so nothing was undone: /memories/b; in the way: /memories/a"
         );
         let many: Vec<String> = (10..32).map(|number| number.to_string()).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();

@@ -345,7 +345,7 @@ impl Journal for KeptFiles {
             }
             loaded.start_anew();
         }
-        Err(StoreError::failed("reading the history", "it is changed all the time").unchanged())
+        Err(StoreError::failed("reading the history", "gave up: other processes kept changing it").unchanged())
     }
 
     fn read_next(

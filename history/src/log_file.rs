@@ -210,7 +210,7 @@ impl Journal for LogFile {
                 return Ok(());
             }
         }
-        Err(StoreError::failed("reading the history", "it is rewritten all the time").unchanged())
+        Err(StoreError::failed("reading the history", "gave up: other processes kept rewriting it").unchanged())
     }
 
     fn read_next(

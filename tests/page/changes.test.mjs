@@ -35,7 +35,7 @@ function testEditing(name, body, options) {
 }
 
 testEditing(
-  'an edit is saved, shown with who made it, and taken back',
+  'an edit is saved, shown with who made it, and undone',
   async (view, memory, store) => {
     await editing(view, memory, 'second\nthird\n');
     await view.accessible();
@@ -70,13 +70,13 @@ testEditing(
     await view.follow('Undo this change');
     await view.shows('This will be done');
     await view.accessible();
-    await view.press('Take back');
-    await view.shows('Taken back.');
+    await view.press('Undo');
+    await view.shows('Undone.');
     assert.equal(await memory.read(FILE), 'first\n');
     // The undo can be undone, with a link in its message.
     await view.follow('Undo the restoration of plan.md by Ann');
-    await view.press('Take back');
-    await view.shows('Taken back.');
+    await view.press('Undo');
+    await view.shows('Undone.');
     assert.equal(await memory.read(FILE), 'second\nthird\n');
     assert.match(await cli('log', store), /Ann/);
   },
@@ -153,7 +153,7 @@ testEditing('what is there is kept, if a person says so', async (view, memory) =
   await stale.waitFor();
   await view.press('Save');
   // The browser asks before the person leaves an unsaved text; this one was sent.
-  await view.follow('Keep what is there');
+  await view.follow('Keep the current text');
   await view.page.waitForURL(/\/1\/file/);
   await view.shows('theirs');
   assert.equal(await memory.exists('/memories/plan.mine.md'), false);
@@ -169,7 +169,7 @@ testEditing(
     await view.shows('the file was deleted or moved while you edited it');
     assert.equal(await memory.exists(FILE), false);
     await view.accessible();
-    await view.press('Make the file again');
+    await view.press('Create the file again');
     await view.shows('Created.');
     assert.equal(await memory.read(FILE), 'mine\n');
     // The page may have requested the file itself before it followed changes.
@@ -253,7 +253,7 @@ testEditing(
 );
 
 testEditing(
-  'all that an actor did since a time is taken back, and no more',
+  'all that an actor did since a time is undone, and no more',
   async (view, memory) => {
     const { page } = view;
     await memory.create({ path: '/memories/before.md', file_text: 'before' });
@@ -264,7 +264,7 @@ testEditing(
     await view.go('history');
     const who = page.getByLabel('Who');
     assert.deepEqual(await who.locator('option').allInnerTexts(), [
-      'Anybody',
+      'Anyone',
       'session 2',
       'session 1',
     ]);
@@ -273,11 +273,11 @@ testEditing(
     await view.press('Show');
     await page.waitForURL(/since=/);
     assert.equal(await page.locator('#main .version').count(), 2);
-    await view.press('Take back all since then…');
+    await view.press('Undo everything since then…');
     await view.shows('All that session 1 changed since');
     await view.accessible();
-    await view.press('Take back');
-    await view.shows('Taken back.');
+    await view.press('Undo');
+    await view.shows('Undone.');
     assert.equal(await memory.read('/memories/before.md'), 'before');
     assert.equal(await memory.exists('/memories/new.md'), false);
     assert.equal(await memory.read('/memories/other.md'), 'other');
@@ -293,8 +293,8 @@ testEditing(
     const since = page.getByLabel('Since', { exact: true });
     await view.shows(', UTC+05:30.');
     await view.accessible();
-    await view.press('Show what that does');
-    await page.locator('#since-problem', { hasText: 'Say since when.' }).waitFor();
+    await view.press('Preview');
+    await page.locator('#since-problem', { hasText: 'Enter a time.' }).waitFor();
     for (const wrong of ['noon', '25:00', 'yesterday 9']) {
       await page.getByLabel('Who').selectOption('session 1');
       await since.fill(wrong);
@@ -391,7 +391,7 @@ testEditing(
 );
 
 testEditing(
-  'a change on which a later one stands is not taken back, and it is said why for as long as somebody reads',
+  'a change on which a later one stands is not undone, and the reason stays while a person reads it',
   async (view, memory) => {
     await memory.create({ path: FILE, file_text: 'one\n' });
     await memory.str_replace({ path: FILE, old_str: 'one', new_str: 'two' });
@@ -415,7 +415,7 @@ testEditing('a redacted version is nowhere any more', async (view, memory, store
   assert.ok((await cli('log', '-p', store)).includes(SECRET));
   await view.go('history', { path: FILE });
   await page.locator('#main').getByRole('link', { name: 'Redact plan.md' }).last().click();
-  await view.shows('This cannot be taken back');
+  await view.shows('This cannot undo this');
   await view.accessible();
   await page.getByLabel('Reason').fill('held a password');
   await view.press('Redact');

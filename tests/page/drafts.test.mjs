@@ -115,7 +115,7 @@ testPage('a draft is thrown away, by a person and by a redaction', [thrown], asy
   view.leaves = true;
   await page.reload();
   await view.shows('There is a draft of');
-  await view.press('Throw it away');
+  await view.press('Discard it');
   assert.equal(await drafts(), 0);
   assert.equal(await page.locator('#text').inputValue(), 'first\n');
 

@@ -44,9 +44,9 @@ testPage('names, contents and past versions are searched', [searched], async (vi
   await page.locator('#main').getByRole('link', { name: 'teapot.md' }).waitFor();
   await view.go('search', { q: 'samovar' });
   await view.shows('Nothing was found.');
-  await page.getByLabel('Past versions, too').check();
+  await page.getByLabel('Include past versions').check();
   await view.press('Search');
-  await view.shows('In the history only');
+  await view.shows('Only in the history');
   await view.accessible();
   await page.locator('#main').getByRole('link', { name: 'the samovar is here' }).click();
   await page.waitForURL(/\/version\?id=.*#L2$/);
@@ -176,7 +176,7 @@ testPage('forms fit a narrow window and one that is magnified', [crowded], async
   }
 });
 
-const WORDS = /edit|rename|delete|restore|redact|undo|take back|new|save|create/i;
+const WORDS = /edit|rename|delete|restore|redact|undo|new|save|create/i;
 const shown = temporary();
 testPage(
   'a memory that is only shown has no way to be changed',

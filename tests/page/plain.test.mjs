@@ -6,7 +6,7 @@ import { agent, temporary, testPage } from './support.mjs';
 
 const plain = temporary();
 testPage(
-  'without a script a person looks, edits and takes back',
+  'without a script a person looks, edits and undoes',
   [plain, '--as', 'Ann'],
   async (view) => {
     const { page } = view;
@@ -29,8 +29,8 @@ testPage(
     await view.follow('Side by side');
     await page.locator('.diff .side').first().waitFor();
     await view.follow('Undo this change');
-    await view.press('Take back');
-    await view.shows('Taken back.');
+    await view.press('Undo');
+    await view.shows('Undone.');
     assert.equal(await memory.read('/memories/team/plan.md'), 'one\ntwo\n');
 
     await view.follow('Delete');
@@ -59,11 +59,11 @@ testPage(
     await page.locator('.diff .added', { hasText: 'three' }).waitFor();
     await view.go('history');
     await page.getByLabel('Who').selectOption('Ann');
-    await view.press('Take back all since then…');
-    await view.shows('Say since when.');
+    await view.press('Undo everything since then…');
+    await view.shows('Enter a time.');
     await view.shows('Its zone is UTC.');
     await page.getByLabel('Since', { exact: true }).fill('1h');
-    await view.press('Show what that does');
+    await view.press('Preview');
     await view.shows('All that Ann changed since');
     await view.press('Last 7 days');
     await view.shows('There is nothing to do');

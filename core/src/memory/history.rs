@@ -115,7 +115,7 @@ impl Memory {
     /// [`HistoryError::Partly`] if the store failed halfway.
     pub fn restore(&self, id: HistoryId, overwrite: bool) -> Result<Restored, HistoryError> {
         let how = RestoreOptions { overwrite, dry_run: false };
-        self.taking_back(|recorder, context| recorder.restore(context, id, how))
+        self.reverting(|recorder, context| recorder.restore(context, id, how))
     }
 
     /// Undoes a change: every file that it changed returns to its previous state. With the id of a version, it
@@ -147,7 +147,7 @@ impl Memory {
     /// [`HistoryError::Conflict`] if later changes depend on this one, or another entry is in the way; nothing
     /// was changed. [`HistoryError::Trimmed`]. Otherwise the same as [`restore`](Memory::restore).
     pub fn undo(&self, id: HistoryId, options: UndoOptions) -> Result<Restored, HistoryError> {
-        self.taking_back(|recorder, context| recorder.undo(context, id, options))
+        self.reverting(|recorder, context| recorder.undo(context, id, options))
     }
 
     /// Undoes all changes that were made at `since` or later, by `actor`, or by all actors if it is `None`.
@@ -160,7 +160,7 @@ impl Memory {
         actor: Option<&str>,
         options: UndoOptions,
     ) -> Result<Restored, HistoryError> {
-        self.taking_back(|recorder, context| recorder.undo_since(context, since, actor, options))
+        self.reverting(|recorder, context| recorder.undo_since(context, since, actor, options))
     }
 
     /// Restores every file to its state at a given time, even if it was changed since. Files that the history
@@ -170,7 +170,7 @@ impl Memory {
     /// [`HistoryError::Trimmed`] if the history does not reach back that far. Otherwise the same as
     /// [`restore`](Memory::restore).
     pub fn restore_all(&self, at: SystemTime, dry_run: bool) -> Result<Restored, HistoryError> {
-        self.taking_back(|recorder, context| recorder.restore_all(context, at, dry_run))
+        self.reverting(|recorder, context| recorder.restore_all(context, at, dry_run))
     }
 
     /// Permanently removes the content of a version from the history, wherever the history stores it. With the
@@ -424,7 +424,7 @@ impl Memory {
         (done, unit.finish())
     }
 
-    fn taking_back(
+    fn reverting(
         &self,
         work: impl FnOnce(&Recorder, &Context) -> Result<Restored, HistoryError>,
     ) -> Result<Restored, HistoryError> {

@@ -51,7 +51,7 @@ where
             StoreError::failed("starting the threads of remote stores", error).unchanged()
         })?;
     let Some(runtime) = &runtime.0 else {
-        let ended = StoreError::failed("asking a remote store", "its threads have ended");
+        let ended = StoreError::failed("calling a remote store", "the threads for remote stores have ended");
         return Err(ended.unchanged());
     };
     let (answer, answered) = mpsc::sync_channel(1);
@@ -60,7 +60,7 @@ where
         let _ = answer.send(work.await);
     });
     answered.recv().unwrap_or_else(|_| {
-        Err(StoreError::failed("asking a remote store", "the work broke off without an answer"))
+        Err(StoreError::failed("calling a remote store", "the call ended without an answer"))
     })
 }
 

@@ -58,7 +58,7 @@ pub enum StoreError {
     },
     /// The change would exceed a limit of the whole store
     /// ([`TotalLimits`](crate::TotalLimits)).
-    #[error("the store would hold more than it may")]
+    #[error("the limit of the store would be exceeded")]
     OverLimit {
         /// The size that the store would have in bytes, if it exceeds the limit.
         bytes: Option<u64>,
@@ -188,7 +188,7 @@ impl StoreError {
     pub fn after_changes(self) -> Self {
         match self {
             failure @ Self::Failed { .. } => failure.with_effect(Effect::Unknown),
-            stopped => Self::failed("going on with a change that had begun", stopped),
+            stopped => Self::failed("continuing a change that had begun", stopped),
         }
     }
 

@@ -77,7 +77,7 @@ pub fn update_by_swap<S: Store + ?Sized>(
             None => return failed("the store's update did not apply the edit"),
         }
     }
-    failed("the store's update had another content each time it was called")
+    failed("the content was different at each attempt of the store's update")
         .map_err(StoreError::unchanged)
 }
 

@@ -255,7 +255,7 @@ fn what_cannot_be_had_is_one_clear_sentence() {
     let memory = Memory::open("memory:", MemoryOptions::default()).unwrap();
     assert_eq!(
         config_error(memory.expire(HOUR, true, &mut go_on())),
-        "expire has to know which files were viewed, and this memory does not record that: open it \
+        "expire needs to know which files were viewed, and this memory does not record that: open it \
          with record_access or expire_after"
     );
     let mut options = recording();

@@ -170,8 +170,8 @@ fn nobody_sees_the_journal_and_nobody_reaches_it(store: Arc<dyn Store>) {
     assert_eq!(memory.read("/memories/a").unwrap(), "one");
 }
 
-on_every_store!(a_session_is_taken_back_and_what_others_did_stays);
-fn a_session_is_taken_back_and_what_others_did_stays(store: Arc<dyn Store>) {
+on_every_store!(a_session_is_undone_and_what_others_did_stays);
+fn a_session_is_undone_and_what_others_did_stays(store: Arc<dyn Store>) {
     let memory = &remembering(store);
     let begun = SystemTime::now();
     let (me, other) = (memory.acting_as("me"), memory.acting_as("other"));

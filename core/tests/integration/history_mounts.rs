@@ -168,7 +168,7 @@ fn what_a_condition_moves_into_another_store_is_in_both_histories() {
 }
 
 #[test]
-fn what_was_done_in_several_stores_is_taken_back() {
+fn what_was_done_in_several_stores_is_undone() {
     let scene = Scene::new();
     let tree = scene.tree();
     tree.create("/memories/team/plans/a.md", "one").unwrap();

@@ -65,7 +65,7 @@ fn refused(
     );
     let named: Vec<&str> = expected.iter().map(MemoryPath::as_str).collect();
     let HistoryError::Conflict { restores, .. } = error else { panic!("{error:?}") };
-    let done = if restores { "restored" } else { "taken back" };
+    let done = if restores { "restored" } else { "undone" };
     let sentence = format!("something else is in the way, so nothing was {done}: ");
     assert_eq!(error.to_string(), format!("{sentence}{}", named.join(", ")));
     assert_eq!((tree(memory), versions(memory)), before);
@@ -153,7 +153,7 @@ fn what_was_changed_is_told_from_what_is_in_the_way(store: Arc<dyn Store>) {
     let told = error.conflicts().iter().map(|conflict| (&conflict.path, conflict.in_the_way));
     assert!(told.eq([(&at("a.txt"), false), (&at("b"), true)]), "{error:?}");
     let sentence =
-        "changed since, so nothing was taken back: /memories/a.txt; in the way: /memories/b";
+        "changed since, so nothing was undone: /memories/a.txt; in the way: /memories/b";
     assert_eq!(error.to_string(), sentence);
     holds(memory, &[("a.txt", "by somebody else"), ("b", "by somebody else")]);
 }

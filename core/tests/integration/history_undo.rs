@@ -73,7 +73,7 @@ fn a_conflict_names_the_newest_later_change(store: Arc<dyn Store>) {
     assert_eq!((conflict.actor.as_deref(), conflict.time), (Some("Ann"), Some(later.time)));
     let time = memdir::text::rfc3339(later.time);
     let sentence = format!(
-        "changed since, so nothing was taken back: {A} by Ann at {time} (change {})",
+        "changed since, so nothing was undone: {A} by Ann at {time} (change {})",
         later.change
     );
     assert_eq!(error.to_string(), sentence);
@@ -85,7 +85,7 @@ fn a_conflict_names_the_newest_later_change(store: Arc<dyn Store>) {
     plain(&store).str_replace(B, "two", "theirs").unwrap();
     let error = memory.undo(change, UndoOptions::default()).unwrap_err();
     assert_eq!(told(error.conflicts()), [(B, None)]);
-    assert_eq!(error.to_string(), format!("changed since, so nothing was taken back: {B}"));
+    assert_eq!(error.to_string(), format!("changed since, so nothing was undone: {B}"));
     ann.rename(B, "/memories/c.md").unwrap();
     let error = memory.undo(change, UndoOptions::default()).unwrap_err();
     assert_eq!(told(error.conflicts()), [("/memories/c.md", Some(last(&memory).change))]);

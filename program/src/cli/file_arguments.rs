@@ -18,7 +18,7 @@ macro_rules! policies {
 Options are not stored with a memory. Its limits, its patterns of paths and its rules for sensitive
 text hold here if they are given as flags, and a line on standard error says when none is. It is
 not said with --json, or if the environment variable MEMDIR_QUIET is set. If the store has a
-history, the change is recorded. It can be taken back: see `memdir undo --help`."
+history, the change is recorded. You can undo it: see `memdir undo --help`."
         )
     };
 }

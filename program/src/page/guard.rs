@@ -68,7 +68,7 @@ impl Guard {
         if !self.knows_secret(headers) {
             let page = html::message(
                 "Not open yet",
-                "Open the whole address that memdir serve printed: it holds the secret of this page.",
+                "Open the whole address that memdir serve printed: it contains the secret of this page.",
             );
             let mut response = page.into_string().into_html(StatusCode::FORBIDDEN);
             // For the script of a page that is still open.
@@ -101,7 +101,7 @@ impl Guard {
     fn open(&self, given: &str) -> Response {
         if !self.site.secret.is(given) {
             let page =
-                html::message("Not open", "The secret in this address is another program's.");
+                html::message("Not open", "The secret in this address belongs to another program.");
             return page.into_string().into_html(StatusCode::FORBIDDEN);
         }
         let cookie = format!(

@@ -94,7 +94,7 @@ fn shows(page: Page) -> MethodRouter<Arc<Site>> {
                         query: Result<Query<Params>, QueryRejection>| async move {
         match query {
             Ok(Query(params)) => answer(site, memory.0, params, page, |turns| &turns.look).await,
-            Err(_) => refused(&Refusal::wrong("The address is not one of this page's.")),
+            Err(_) => refused(&Refusal::wrong("This page has no such address.")),
         }
     };
     get(handler)
@@ -124,7 +124,7 @@ fn changes(page: Page) -> MethodRouter<Arc<Site>> {
                 })
             }
             Err(_) => {
-                refused(&Refusal::wrong("The form is not one of this page's. Nothing was changed."))
+                refused(&Refusal::wrong("This form is not from this page. Nothing was changed."))
             }
         }
     };

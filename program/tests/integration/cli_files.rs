@@ -170,7 +170,7 @@ fn put_writes_what_it_is_given() {
 }
 
 #[test]
-fn what_is_changed_is_recorded_and_can_be_taken_back() {
+fn what_is_changed_is_recorded_and_can_be_undone() {
     for scene in scenes() {
         notes(&scene);
         assert_eq!(

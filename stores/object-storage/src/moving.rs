@@ -256,7 +256,7 @@ impl Client {
             Ok(copies) => copies,
             // After a failure, the same rename continues when it is requested again.
             Err(condition @ ObjectError::Condition(_)) => {
-                self.take_back(&marker, &target, id).await?;
+                self.revert_rename(&marker, &target, id).await?;
                 return Err(condition);
             }
             Err(error) => return Err(error),
@@ -307,7 +307,7 @@ impl Client {
             let Some((intent, found)) = self.intent(marker).await?.filter(|(i, _)| i.id == id)
             else {
                 return Err(ObjectError::Broken(
-                    "the same rename has just been taken back".to_owned(),
+                    "the same rename has just been undone".to_owned(),
                 ));
             };
             if intent.settled {
@@ -324,7 +324,7 @@ impl Client {
     }
 
     /// Undoes the move, unless it is settled: removes the intent first, then the unchanged copies.
-    async fn take_back(&self, marker: &Key, target: &Key, id: Id) -> Result<(), ObjectError> {
+    async fn revert_rename(&self, marker: &Key, target: &Key, id: Id) -> Result<(), ObjectError> {
         let (mut backoff, mut conflicts) = (RetryBackoff::new(), ConflictBackoff::new());
         while let Some((intent, found)) = self.intent(marker).await?.filter(|(i, _)| i.id == id) {
             if intent.settled {

@@ -51,7 +51,7 @@ fn from_file(file: &Path) -> Result<RootCertStore, StoreError> {
         roots.add(certificate).map_err(|error| failed(error.to_string()))?;
     }
     if roots.is_empty() {
-        return Err(failed("there is none in the file".to_owned()));
+        return Err(failed("the file contains none".to_owned()));
     }
     Ok(roots)
 }

@@ -65,7 +65,7 @@ fn for_views(connections: usize) -> usize {
 async fn permit(of: Arc<Semaphore>) -> Result<OwnedSemaphorePermit, StoreError> {
     let permit = of.acquire_owned().await;
     // The semaphore is never closed.
-    permit.map_err(|error| StoreError::failed("waiting for a turn", error).unchanged())
+    permit.map_err(|error| StoreError::failed("waiting for other writers", error).unchanged())
 }
 
 #[cfg(test)]

@@ -72,7 +72,7 @@ final class StoreTests: XCTestCase {
 
     func testAStoreThatDoesNotKeepTheContractIsToldSo() throws {
         let broken = try checkContract { Odd(delete: { _ in }) }
-        XCTAssertTrue(broken?.hasPrefix("the store does not keep the rule") ?? false, broken ?? "nothing")
+        XCTAssertTrue(broken?.hasPrefix("the store breaks the rule") ?? false, broken ?? "nothing")
         XCTAssertThrowsError(try checkContract { throw StoreError.full }) { error in
             XCTAssertEqual(error as? StoreError, .full)
         }

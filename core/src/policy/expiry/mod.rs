@@ -91,7 +91,7 @@ impl Expiry {
         let name = match (self.settings.expire_after, self.settings.record_access) {
             (Some(Duration::ZERO), _) => {
                 return Err(ConfigError::of_option("expire_after")
-                    .and(" must be more than 0, or nothing would outlive the opening")
+                    .and(" must be more than 0: otherwise every file would expire at once")
                     .into());
             }
             (Some(_), _) => "expire_after",
@@ -102,7 +102,7 @@ impl Expiry {
             return Err(ConfigError::of_option(name)
                 .and(" cannot be set together with ")
                 .and_name("read_only")
-                .and(", as nothing is changed then, and not even an access recorded")
+                .and(", because a read-only memory does not record accesses")
                 .into());
         }
         keeping(store, name)
@@ -133,7 +133,7 @@ impl Expiry {
                 .into());
         }
         if !self.records_access() {
-            return Err(ConfigError::from("expire has to know which files were viewed, and ")
+            return Err(ConfigError::from("expire needs to know which files were viewed, and ")
                 .and("this memory does not record that: open it with ")
                 .and_name("record_access")
                 .and(" or ")

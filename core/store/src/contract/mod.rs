@@ -28,7 +28,7 @@ pub type Factory<'f> = dyn Fn() -> Arc<dyn Store> + 'f;
 
 /// A rule of the contract that a store breaks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the store does not keep the rule \"{rule}\": {what}")]
+#[error("the store breaks the rule \"{rule}\": {what}")]
 pub struct Violation {
     /// The rule, in a few words.
     pub rule: &'static str,

@@ -50,7 +50,7 @@ function keepDraft() {
       sessionStorage.setItem(key, JSON.stringify({ ...draft, was: '' }));
     } catch {
       $('#main .no-draft')?.remove();
-      area.after(element('p', { class: 'note no-draft' }, 'The text is too long for a draft: save it now and then.'));
+      area.after(element('p', { class: 'note no-draft' }, 'The text is too long for a draft, so save it often.'));
     }
   }
 }
@@ -105,7 +105,7 @@ function offerDraft(editor, key) {
     keepDraft();
     area.dispatchEvent(new Event('input', { bubbles: true }));
   });
-  choice('Throw it away', () => undefined);
+  choice('Discard it', () => undefined);
   editor.prepend(offer);
 }
 

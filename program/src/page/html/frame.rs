@@ -47,8 +47,8 @@ impl Frame<'_> {
                                 }
                             }
                         }
-                        span #live role="status" title="Whether changes are followed" { "not followed" }
-                        button #theme type="button" hidden title="Dark or light" aria-label="Dark or light" { "◐" }
+                        span #live role="status" title="Whether this page shows changes as they happen" { "not live" }
+                        button #theme type="button" hidden title="Dark or light colours" aria-label="Dark or light colours" { "◐" }
                         button #keys type="button" hidden title="Keys" aria-label="Keys" { "?" }
                     }
                     div #trouble .warning role="alert" hidden {
@@ -96,8 +96,8 @@ fn keys() -> Markup {
         ("j  k", "the next and the previous entry of a list"),
         ("Enter", "open it"),
         ("o", "show or hide what it changed"),
-        ("t", "the files at the side"),
-        ("h", "the timeline of what is shown"),
+        ("t", "go to the list of files"),
+        ("h", "the timeline of this file"),
         ("e", "edit the file"),
         ("n", "a new file"),
         ("g", "the overview"),

@@ -30,7 +30,7 @@ pub(super) fn latest(room: &Room, path: &MemoryPath, limit: usize) -> Result<Mar
     let query = with(at(path), |query| query.limit = Some(limit));
     let versions = room.memory().history(&query)?;
     if versions.is_empty() {
-        return Ok(html! { p.note { "Nothing was changed since the history is kept." } });
+        return Ok(html! { p.note { "No changes since the history began." } });
     }
     Ok(list(room, &versions))
 }

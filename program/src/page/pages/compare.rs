@@ -96,7 +96,7 @@ fn compared(room: &Room, params: &Params) -> Result<(MemoryPath, Markup), Refusa
         params.other()?.ok_or_else(|| Refusal::wrong("One version alone cannot be compared."))?;
     let (one, other) = (version(room, params.id()?)?, version(room, other)?);
     if one.id == other.id {
-        return Err(Refusal::wrong("This is the same version twice."));
+        return Err(Refusal::wrong("Both are the same version."));
     }
     // From the older to the newer version, in whatever order they were chosen.
     let (old, new) = if one.id < other.id { (one, other) } else { (other, one) };
@@ -122,7 +122,7 @@ fn compared(room: &Room, params: &Params) -> Result<(MemoryPath, Markup), Refusa
         }
         (side("From", &old))
         (side("To", &new))
-        (layouts(room, "compare", &[("id", &id), ("other", &other)], layout, "Their difference"))
+        (layouts(room, "compare", &[("id", &id), ("other", &other)], layout, "Difference"))
         (html::diff(&made, layout))
     };
     Ok((new.path, content))

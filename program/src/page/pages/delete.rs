@@ -25,10 +25,10 @@ pub(in crate::page) fn ask_delete(site: &Site, room: &Room, params: &Params) -> 
             @for file in files.iter().take(NAMED) { li { (shown(file.path.relative())) } }
             @if files.len() > NAMED { li { "and " (files.len() - NAMED) " more" } }
         }
-        @if room.has_history() { p { "It can be taken back." } }
+        @if room.has_history() { p { "You can undo this." } }
     };
     let warning = (!room.has_history())
-        .then_some("No history is kept of this memory: it cannot be taken back.");
+        .then_some("This memory has no history, so you cannot undo this.");
     let question = Question {
         title: "Delete?",
         what,

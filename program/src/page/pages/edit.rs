@@ -202,7 +202,7 @@ fn editor(
         div.buttons {
             button.primary type="submit" { "Save" }
             @if has_marks {
-                button type="submit" name="marks" value="1" { "Save it with the marks" }
+                button type="submit" name="marks" value="1" { "Save with the conflict marks" }
             }
             a.button href=(html::link_to(room.number, path)) { "Cancel" }
         }
@@ -242,7 +242,7 @@ fn conflict(
         (area(&text, "Merged text"))
         div.buttons {
             button.primary type="submit" { "Save the merged text" }
-            a.button href=(html::link_to(room.number, path)) { "Keep what is there" }
+            a.button href=(html::link_to(room.number, path)) { "Keep the current text" }
         }
     };
     let difference = unified_diff("there", now.was.as_bytes(), "merged", text.as_bytes());
@@ -251,17 +251,17 @@ fn conflict(
         p.warning role="alert" {
             "Not saved: the file was changed while you edited it. "
             @if conflicts == 0 {
-                "The changes are at different lines, and the text below has both. Look at it and save it."
+                "The changes are on different lines, so the text below has both. Check it and save it."
             } @else {
-                "The text below has the changes of both. At " (conflicts)
+                "The text below has both sets of changes. In " (conflicts)
                 @if conflicts == 1 { " place" } @else { " places" }
-                " both changed the same lines: it holds both sides there, between lines that begin with "
-                code { "<<<<<<<" } " and " code { ">>>>>>>" } ". Decide what stays, delete the marks, and save it."
+                " they are on the same lines: the text has both versions there, between lines that begin with "
+                code { "<<<<<<<" } " and " code { ">>>>>>>" } ". Decide what stays, delete the marks, and save."
             }
         }
         (editing(room, path, &form(site, room, "edit", &fields)))
-        section { h2 { "From what is there to the merged text" } (html::diff(&difference, Layout::SideBySide)) }
-        details.content { summary { "What is there now" } (plain_source(theirs)) }
+        section { h2 { "From the current text to the merged text" } (html::diff(&difference, Layout::SideBySide)) }
+        details.content { summary { "Current text" } (plain_source(theirs)) }
         details.content { summary { "Your text" } (yours(site, room, path, &now, mine)) }
     }
 }
@@ -284,7 +284,7 @@ fn ways(room: &Room, path: &MemoryPath) -> Markup {
         button type="submit" name="to" value=(beside) formaction=(link(room.number, "new", &[])) {
             "Save it as " (beside)
         }
-        button type="submit" { "Save this over it" }
+        button type="submit" { "Overwrite with your text" }
     }
 }
 
@@ -297,18 +297,18 @@ fn two_texts(site: &Site, room: &Room, path: &MemoryPath, now: &Opened, mine: &s
         (area(mine, "Your text"))
         div.buttons {
             (ways(room, path))
-            a.button href=(html::link_to(room.number, path)) { "Keep what is there" }
+            a.button href=(html::link_to(room.number, path)) { "Keep the current text" }
         }
     };
     html! {
         header.page-head { (trail(room.number, path)) }
         p.warning role="alert" {
-            "Not saved: the file was changed while you edited it. Below is what it holds now, and your text. Put into yours "
-            "what you want to keep of the other, and save it; or keep both."
+            "Not saved: the file was changed while you edited it. Below are its current text and yours. Copy what you "
+            "want to keep into yours and save it, or keep both."
         }
-        section { h2 { "From what is there to yours" } (html::diff(&difference, Layout::SideBySide)) }
+        section { h2 { "From the current text to yours" } (html::diff(&difference, Layout::SideBySide)) }
         div.sides {
-            section { h2 { "What is there now" } (plain_source(&now.was)) }
+            section { h2 { "Current text" } (plain_source(&now.was)) }
             section { h2 { "Yours" } (editing(room, path, &form(site, room, "edit", &fields))) }
         }
     }
@@ -320,7 +320,7 @@ fn missing(site: &Site, room: &Room, path: &MemoryPath, mine: &str, sentence: &s
         (hidden("to", path.as_str()))
         (area(mine, "Your text"))
         div.buttons {
-            button.primary type="submit" { "Make the file again" }
+            button.primary type="submit" { "Create the file again" }
             a.button href=(html::link_to(room.number, path)) { "Leave it deleted" }
         }
     };

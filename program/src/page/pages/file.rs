@@ -243,7 +243,7 @@ fn directory(
             (actions(room, path, false, false))
         }
         @if entries.is_empty() {
-            p.note { "Nothing is here." }
+            p.note { "This directory is empty." }
         } @else {
             table.listing {
                 thead { tr { th scope="col" { "Name" } th scope="col" { "Size" } th scope="col" { "Written" } } }
@@ -273,7 +273,7 @@ fn directory(
         }
         @if room.has_history() {
             section {
-                h2 { "Changed lately" }
+                h2 { "Recent changes" }
                 (changes::latest(room, path, LATEST)?)
             }
         }
@@ -289,9 +289,9 @@ fn gone(room: &Room, path: &MemoryPath, sentence: &str) -> Result<Markup, Refusa
     Ok(html! {
         header.page-head {
             (trail(room.number, path))
-            p.meta { "It is not there any more." }
+            p.meta { "It no longer exists." }
         }
-        h2 { "What was there" }
+        h2 { "Earlier versions" }
         (changes::latest(room, path, 100)?)
     })
 }

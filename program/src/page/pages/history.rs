@@ -23,7 +23,7 @@ pub(in crate::page) fn history(site: &Site, room: &Room, params: &Params) -> Pag
     };
     let content = if !room.has_history() {
         html! {
-            p.note { "No history is kept of this memory. Start memdir serve with " code { "--history" } " to keep one." }
+            p.note { "This memory has no history. Start memdir serve with " code { "--history" } " to keep one." }
         }
     } else if problem.is_some() {
         filter(room, &path, params, problem.as_deref())?
@@ -92,7 +92,7 @@ fn filter(
     let buttons = html! {
         button type="submit" { "Show" }
         @if !room.shown.is_read_only {
-            button type="submit" formaction=(link(room.number, "undo", &[])) { "Take back all since then…" }
+            button type="submit" formaction=(link(room.number, "undo", &[])) { "Undo everything since then…" }
         }
     };
     Ok(html! {

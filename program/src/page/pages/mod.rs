@@ -72,9 +72,9 @@ fn banner(room: &Room, params: &Params) -> Markup {
         Some("renamed") => "Renamed.",
         Some("deleted") => "Deleted.",
         Some("restored") => "Restored.",
-        Some("undone") => "Taken back.",
-        Some("redacted") => "Redacted: it is gone from the history.",
-        Some("nothing") => "There was nothing to do.",
+        Some("undone") => "Undone.",
+        Some("redacted") => "Redacted: the content was removed from the history.",
+        Some("nothing") => "Nothing to do.",
         _ => return html! {},
     };
     // A redaction cannot be undone, nor can an action without a change. Then the id is that of the version that is shown.
@@ -126,7 +126,7 @@ fn latest_change(room: &Room, path: &MemoryPath) -> Option<HistoryId> {
 }
 
 /// The timeline after an undo or a restore.
-fn taken_back(room: &Room, restored: &Restored, word: &str) -> Done {
+fn reverted(room: &Room, restored: &Restored, word: &str) -> Done {
     let parameters = match &restored.change {
         None => vec![("done", "nothing".to_owned())],
         Some(change) => vec![("done", word.to_owned()), ("id", change.to_string())],

@@ -23,17 +23,17 @@ pub(in crate::page) fn overview(site: &Site, room: &Room, params: &Params) -> Pa
         (held(room, &stats))
         @if room.has_history() {
             section {
-                h2 { "Changed lately" }
+                h2 { "Recent changes" }
                 (changes::latest(room, &root, LATEST)?)
                 p { a href=(link(room.number, "history", &[])) { "The whole timeline" } }
             }
             (deleted(room)?)
         } @else {
             section {
-                h2 { "Written lately" }
+                h2 { "Recently written" }
                 (written(room)?)
                 p.note {
-                    "No history is kept of this memory, so nothing can be taken back. A program keeps one with the option "
+                    "This memory has no history, so nothing can be undone. A program records one with the option "
                     code { "history" } ", and this page with " code { "--history" } "."
                 }
             }

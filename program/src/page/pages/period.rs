@@ -40,7 +40,7 @@ pub(super) fn fields(
         label {
             "Who "
             select name="actor" {
-                option value="" selected[chosen.is_none()] { "Anybody" }
+                option value="" selected[chosen.is_none()] { "Anyone" }
                 @for actor in &actors {
                     option value=(actor) selected[chosen == Some(actor)] { (spelled(actor)) }
                 }

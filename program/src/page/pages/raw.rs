@@ -12,7 +12,7 @@ pub(in crate::page) fn image(_: &Site, room: &Room, params: &Params) -> PageAnsw
     let bytes = bytes(room, &params.path()?)?;
     match Image::in_bytes(&bytes) {
         Some(image) => Ok(Done::Image(image.media_type, bytes)),
-        None => Err(Refusal::not_found("It is not a picture.")),
+        None => Err(Refusal::not_found("The file is not an image.")),
     }
 }
 

@@ -21,7 +21,7 @@ pub(in crate::page) fn ask_redact(site: &Site, room: &Room, params: &Params) -> 
         @for version in &versions {
             p { strong { (shown(version.path.relative())) } " as of " (time(version.time)) }
         }
-        p { "The version stays in the timeline, with your reason in the place of its content." }
+        p { "The version stays in the timeline, with your reason instead of its content." }
     };
     let fields = html! {
         (id_field(id))
@@ -32,7 +32,7 @@ pub(in crate::page) fn ask_redact(site: &Site, room: &Room, params: &Params) -> 
     let question = Question {
         title: "Redact?",
         what,
-        warning: Some("The content is then gone for good. This cannot be taken back."),
+        warning: Some("The content is permanently removed. You cannot undo this."),
         page: "redact",
         fields,
         does: "Redact",
@@ -44,7 +44,7 @@ pub(in crate::page) fn ask_redact(site: &Site, room: &Room, params: &Params) -> 
 pub(in crate::page) fn redact(_: &Site, room: &Room, params: &Params) -> PageAnswer {
     changeable(room)?;
     let reason =
-        given(&params.reason).ok_or_else(|| Refusal::wrong("Say why. Nothing was changed."))?;
+        given(&params.reason).ok_or_else(|| Refusal::wrong("Enter a reason. Nothing was changed."))?;
     if let Some(ids) = &params.ids {
         return redact_found::redact(room, params, ids, reason);
     }

@@ -81,7 +81,7 @@ pub(super) fn ask(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     let content = if found.past.is_empty() && found.names.is_empty() {
         html! {
             header.page-head { h1 { "Nothing to redact" } }
-            p { "No version that is not a file's content now has this text." }
+            p { "No past version contains this text." }
             (files(room, &found))
         }
     } else {
@@ -95,12 +95,12 @@ pub(super) fn redact(room: &Room, params: &Params, ids: &str, reason: &str) -> P
     if !is_asked(params)
         || !ids.split(',').all(|id| id.is_empty() || id.parse::<HistoryId>().is_ok())
     {
-        return Err(Refusal::wrong("The form is not one of this page's."));
+        return Err(Refusal::wrong("This form is not from this page."));
     }
     let wanted = wanted(room, &params.path_or_root()?, params)?;
     if look(room, &wanted)?.ids() != ids {
         return Err(Refusal::wrong(
-            "Other versions have the text now. Nothing was changed: look again.",
+            "Other versions contain the text by now. Nothing was changed: check the list again.",
         ));
     }
     let mut word = "nothing";
@@ -122,7 +122,7 @@ fn wanted(room: &Room, path: &MemoryPath, params: &Params) -> Result<Vec<Wanted>
             .collect());
     }
     let searched = Searched::new(params)?;
-    let query = searched.query().ok_or_else(|| Refusal::wrong("Say what to look for."))?;
+    let query = searched.query().ok_or_else(|| Refusal::wrong("Enter a text to search for."))?;
     Ok(vec![Wanted { query: query.clone(), text: None }])
 }
 
@@ -213,7 +213,7 @@ fn question(
     let (count, names) = (found.past.len(), found.names.len());
     let what = html! {
         @if count > 0 {
-            p { "This text is in " strong { (counted(count, "version", "versions")) } " that no file holds now:" }
+            p { "This text is in " strong { (counted(count, "version", "versions")) } " in the history:" }
             ul.concerned { @for line in &found.lines { li { code { (shown(line)) } } } }
             ul.concerned {
                 @for version in found.past.iter().take(SHOWN_VERSIONS) {
@@ -224,15 +224,15 @@ fn question(
                 }
             }
             @if count > SHOWN_VERSIONS { p { "and " (count - SHOWN_VERSIONS) " more" } }
-            p { "The versions stay in the timeline, with your reason in the place of their contents." }
+            p { "The versions stay in the timeline, with your reason instead of their contents." }
         }
         @if names > 0 {
-            p { "It is in " strong { (counted(names, "name", "names")) } " of the history, which will be replaced by random ones:" }
+            p { "It is in " strong { (counted(names, "name", "names")) } " in the history, which memdir will replace with random names:" }
             ul.concerned { @for path in found.names.iter().take(SHOWN_VERSIONS) { li { (shown(path.relative())) } } }
             @if names > SHOWN_VERSIONS { p { "and " (names - SHOWN_VERSIONS) " more" } }
         }
         @if !found.kept_names.is_empty() {
-            p.warning { "These have it in their names now, which stay until you rename or delete them:" }
+            p.warning { "These files have it in their current names. Rename or delete them:" }
             ul.concerned {
                 @for path in &found.kept_names { li { (crate::page::html::path_link(room.number, path, true)) } }
             }
@@ -262,7 +262,7 @@ fn question(
     let question = Question {
         title: &title,
         what,
-        warning: Some("What is redacted is then gone for good. This cannot be undone."),
+        warning: Some("Redacted content is permanently removed. You cannot undo this."),
         page: "redact",
         fields,
         does: &does,
@@ -274,7 +274,7 @@ fn question(
 fn files(room: &Room, found: &Found) -> Markup {
     html! {
         @if !found.files.is_empty() {
-            p.warning { "These files have it now. Change or delete them first, and then redact what they held:" }
+            p.warning { "These files contain it now. Change or delete them first, then redact their earlier contents:" }
             ul.concerned {
                 @for path in &found.files { li { (crate::page::html::path_link(room.number, path, true)) } }
             }

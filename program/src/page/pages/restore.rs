@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::version::versions_of;
-use super::{Question, changeable, framed, id_field, taken_back};
+use super::{Question, changeable, framed, id_field, reverted};
 use crate::page::answer::{Done, PageAnswer};
 use crate::page::html::{self, Layout, hidden, shown, time};
 use crate::page::params::{Params, given};
@@ -19,7 +19,7 @@ pub(in crate::page) fn ask_restore(site: &Site, room: &Room, params: &Params) ->
     let path = versions[0].path.clone();
     let what = html! {
         @for version in &versions { (brought_back(room, version)) }
-        p { "It becomes a new version, and can be taken back." }
+        p { "This makes a new version, and you can undo it." }
     };
     let question = Question {
         title: "Restore?",
@@ -44,7 +44,7 @@ fn brought_back(room: &Room, version: &Version) -> Markup {
         section {
             p {
                 strong { (shown(version.path.relative())) } " as of " (time(version.time))
-                @if !is_there { ", which is made again where it was" }
+                @if !is_there { ", which is created again at its former path" }
             }
             @if let (Ok(then), Ok(now)) = (then, now) {
                 (html::diff(&unified_diff("now", &now, "then", &then), Layout::Inline))
@@ -57,7 +57,7 @@ pub(in crate::page) fn restore(site: &Site, room: &Room, params: &Params) -> Pag
     changeable(room)?;
     let id = params.id()?;
     match room.memory().restore(id, given(&params.overwrite).is_some()) {
-        Ok(restored) => Ok(taken_back(room, &restored, "restored")),
+        Ok(restored) => Ok(reverted(room, &restored, "restored")),
         Err(error @ HistoryError::Conflict { .. }) => {
             conflict(site, room, params, &error, &html! {})
         }
@@ -96,7 +96,7 @@ pub(super) fn in_conflict(room: &Room, error: &HistoryError) -> Markup {
         @if !changed.is_empty() {
             p.warning role="alert" { "Later changes depend on it:" }
             (conflicts(room, &changed))
-            p { "Look at their timelines: take back the later changes first, or restore a version of each file." }
+            p { "Look at their timelines: undo the later changes first, or restore a version of each file." }
         }
         @if !in_the_way.is_empty() {
             p.warning role="alert" { "Something else is in the way:" }

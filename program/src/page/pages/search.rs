@@ -50,7 +50,7 @@ fn options(
             }
             (choice("case", given(&params.case).is_some(), "Match case"))
             (choice("regex", given(&params.regex).is_some(), "Regular expression"))
-            @if room.has_history() { (choice("past", given(&params.past).is_some(), "Past versions, too")) }
+            @if room.has_history() { (choice("past", given(&params.past).is_some(), "Include past versions")) }
             button type="submit" { "Search" }
             @if let Some(problem) = problem { p #q-problem .wrong role="alert" { (shown(problem)) } }
         }
@@ -128,7 +128,7 @@ pub(super) fn line_of(
 fn in_history(room: &Room, past: &[HistoryMatch], searched: &Searched, params: &Params) -> Markup {
     html! {
         section.found {
-            h2 { "In the history only" }
+            h2 { "Only in the history" }
             ul {
                 @for found in past {
                     @let version = &found.version;

@@ -49,7 +49,7 @@ pub(in crate::page) fn sensitive(site: &Site, room: &Room, params: &Params) -> P
             }
             @if found.len() == MAX { p.note { "There may be more: the first " (MAX) " are shown." } }
             p.note {
-                "A change of the file leaves the text in its history: redact the versions that have it as well."
+                "Changing the file leaves the text in its history. Also redact the versions that contain it."
             }
         }
     };

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use maud::{Markup, html};
 
 use super::restore::{conflict, conflicts, in_conflict};
-use super::{Question, changeable, concerned, framed, id_field, period, taken_back};
+use super::{Question, changeable, concerned, framed, id_field, period, reverted};
 use crate::page::answer::{Done, PageAnswer, Refusal};
 use crate::page::html::{self, Layout, clock, form, hidden, link, shown};
 use crate::page::params::{Params, given};
@@ -30,7 +30,7 @@ pub(in crate::page) fn undo(site: &Site, room: &Room, params: &Params) -> PageAn
         memory.undo(params.id()?, how)
     };
     match undone {
-        Ok(restored) => Ok(taken_back(room, &restored, "undone")),
+        Ok(restored) => Ok(reverted(room, &restored, "undone")),
         Err(HistoryError::Conflict { .. }) if is_since(params) => ask_since(site, room, params),
         Err(error @ HistoryError::Conflict { .. }) => refused(site, room, params, &error),
         Err(error) => Err(error.into()),
@@ -67,7 +67,7 @@ fn ways(room: &Room, params: &Params, asked: &[(&str, &str)]) -> Markup {
     html! {
         div.buttons {
             @if given(&params.merge).is_none() {
-                a.button href=(to("merge")) { "Keep later changes of other lines" }
+                a.button href=(to("merge")) { "Keep later changes to other lines" }
             }
             @if given(&params.skip).is_none() {
                 a.button href=(to("skip")) { "Leave these files out" }
@@ -86,17 +86,17 @@ fn preview(room: &Room, would: &Restored) -> Markup {
     let skipped: Vec<_> = would.skipped.iter().collect();
     html! {
         @if would.files.is_empty() {
-            p { "There is nothing to do: the files are as they were before." }
+            p { "Nothing to undo: the files already have their earlier contents." }
         } @else {
-            p { "This will be done:" }
+            p { "This will happen:" }
             (concerned(room, would))
             @for file in &would.files {
                 @if let Some(merged) = &file.merged { (merge_of(room, would.path_before(file), file, merged)) }
             }
-            p { "It becomes a change of its own, and can be taken back." }
+            p { "The undo is a change of its own, so you can undo it, too." }
         }
         @if !skipped.is_empty() {
-            p.warning { "Left out, as later changes depend on it:" }
+            p.warning { "Left out, because later changes depend on it:" }
             (conflicts(room, &skipped))
         }
     }
@@ -107,7 +107,7 @@ fn merge_of(room: &Room, before: &MemoryPath, file: &RestoredFile, merged: &str)
     let now = room.memory().store().read(before).unwrap_or_default();
     html! {
         section {
-            p { strong { (shown(file.path.relative())) } " keeps later changes of other lines:" }
+            p { strong { (shown(file.path.relative())) } " keeps later changes to other lines:" }
             (html::diff(&unified_diff("now", &now, "merged", merged.as_bytes()), Layout::Inline))
         }
     }
@@ -129,15 +129,15 @@ fn ask_change(site: &Site, room: &Room, params: &Params) -> PageAnswer {
         @for (name, value) in carried_options(params) { (hidden(name, value)) }
     };
     let question = Question {
-        title: "Take back?",
+        title: "Undo?",
         what: preview(room, &would),
         warning: None,
         page: "undo",
         fields,
-        does: "Take back",
+        does: "Undo",
     };
     let content = question.asked(site, room, &path);
-    Ok(Done::Page(framed((site, room, params), "Take back", "history", &path, &content)?))
+    Ok(Done::Page(framed((site, room, params), "Undo", "history", &path, &content)?))
 }
 
 /// The form for an actor and a time, with a preview of the undo below. The form keeps its input.
@@ -146,31 +146,31 @@ fn ask_since(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     let is_sent = params.since.is_some();
     let (since, problem) = match params.since() {
         Ok(Some(since)) => (Some(since), None),
-        Ok(None) => (None, is_sent.then(|| "Say since when.".to_owned())),
+        Ok(None) => (None, is_sent.then(|| "Enter a time.".to_owned())),
         Err(problem) => (None, Some(problem)),
     };
     let root = MemoryPath::root();
-    let buttons = html! { button type="submit" { "Show what that does" } };
+    let buttons = html! { button type="submit" { "Preview" } };
     let content = html! {
-        header.page-head { h1 { "Take back all since a time" } }
+        header.page-head { h1 { "Undo everything since a time" } }
         form.filter action=(link(room.number, "undo", &[])) {
             (period::fields(room, &root, params, problem.as_deref(), &buttons)?)
         }
         @if let Some(since) = since {
             p {
-                "All that " @if let Some(actor) = params.actor() { (shown(actor)) } @else { "anybody" }
+                "Everything that " @if let Some(actor) = params.actor() { (shown(actor)) } @else { "anyone" }
                 " changed since " (clock(since, params.zone())) "."
             }
-            (take_back(site, room, params, since)?)
+            (undo_form(site, room, params, since)?)
         }
     };
-    let page = framed((site, room, params), "Take back", "history", &root, &content)?;
+    let page = framed((site, room, params), "Undo", "history", &root, &content)?;
     Ok(if problem.is_some() { Done::Unchanged(page) } else { Done::Page(page) })
 }
 
 /// A preview of an undo of all changes since a time, and the form that does it. The form contains the exact time, because `2h` would
 /// mean a later time when it is sent.
-fn take_back(
+fn undo_form(
     site: &Site,
     room: &Room,
     params: &Params,
@@ -192,7 +192,7 @@ fn take_back(
         @for (name, value) in carried_options(params) { (hidden(name, value)) }
         @if let Some(actor) = params.actor() { (hidden("actor", actor)) }
         div.buttons {
-            button.primary type="submit" { "Take back" }
+            button.primary type="submit" { "Undo" }
             a.button href=(link(room.number, "history", &period::carried(params))) { "Cancel" }
         }
     };

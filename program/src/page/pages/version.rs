@@ -150,7 +150,7 @@ fn content(room: &Room, version: &Version, params: &Params) -> Markup {
                 (parts(total, first, &part))
             }
         }
-        Err(_) => html! { p.note { "It is not text." } },
+        Err(_) => html! { p.note { "The file is not text." } },
     };
     html! {
         details.content #content open[searched.query().is_some() || given(&params.from).is_some()] { summary { "The whole content" } (body) }

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_person_changes_files_and_each_change_can_be_taken_back() {
+fn a_person_changes_files_and_each_change_can_be_undone() {
     let place = tempfile::tempdir().unwrap();
     let memory = memory(place.path());
     memory.create("/memories/old.md", "one\n").unwrap();
@@ -67,7 +67,7 @@ fn what_a_page_offers_to_undo_is_its_own_change() {
         page.get(saved.header("location").unwrap()).text()
     };
     let nothing = save("one\r\n");
-    assert!(nothing.contains("There was nothing to do."), "{nothing}");
+    assert!(nothing.contains("Nothing to do."), "{nothing}");
     assert!(!nothing.contains("/1/undo?"), "{nothing}");
     let saved = save("two\r\n");
     let newest = memory.history(&memdir::history::HistoryQuery::default()).unwrap().remove(0);
@@ -100,14 +100,14 @@ fn what_changed_meanwhile_is_not_overwritten_and_both_are_shown() {
         page.post("/1/edit", &all).text()
     };
     let merged = fields(&[was[0], ("text", "one\r\nmine\r\n")]);
-    assert!(merged.contains("1 place both changed the same lines"), "{merged}");
+    assert!(merged.contains("In 1 place they are on the same lines"), "{merged}");
     assert!(
         merged.contains("one\n&lt;&lt;&lt;&lt;&lt;&lt;&lt; yours\nmine\n=======\ntheirs\n"),
         "{merged}"
     );
     // A text that does not match the fingerprint was not the opened one.
     let other = fields(&[("was", "other"), was[1]]);
-    assert!(other.contains("Save this over it") && !other.contains("Save the merged text"));
+    assert!(other.contains("Overwrite with your text") && !other.contains("Save the merged text"));
 
     // Its form is based on the current content, and keeps the line endings.
     let second = base(&shown);

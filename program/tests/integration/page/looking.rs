@@ -15,8 +15,8 @@ fn several_memories_are_apart_and_one_without_a_history_says_so() {
     assert!(!page.get("/1/file").text().contains("b.md"));
     assert!(page.get("/2/file").text().contains("b.md"));
     assert_eq!(page.get("/3/").status, 404);
-    assert!(page.get("/2/history").text().contains("No history is kept"));
-    assert!(page.get("/2/delete?path=/memories/b.md").text().contains("cannot be taken back"));
+    assert!(page.get("/2/history").text().contains("This memory has no history"));
+    assert!(page.get("/2/delete?path=/memories/b.md").text().contains("you cannot undo this"));
     // The agent begins one.
     let mut options = MemoryOptions::default();
     options.history = true;

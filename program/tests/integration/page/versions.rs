@@ -25,7 +25,7 @@ fn changes_since_a_time_are_asked_for_as_on_the_command_line_and_nothing_typed_i
         assert!(!shown.contains("since-problem"), "{asked}: {shown}");
         assert!(listed(&shown).len() == 2 || asked.contains("today"), "{asked}: {shown}");
         let question = page.get(&format!("/1/undo?{asked}")).text();
-        assert!(question.contains("All that anybody changed since"), "{asked}: {question}");
+        assert!(question.contains("Everything that anyone changed since"), "{asked}: {question}");
     }
     let zones = [("", "UTC"), ("+05:30", "UTC+05:30"), ("-12:00", "UTC-12:00"), ("CET", "UTC")];
     for (zone, named) in zones {
@@ -70,11 +70,11 @@ fn changes_since_a_time_are_asked_for_as_on_the_command_line_and_nothing_typed_i
     {
         assert!(form.contains(part), "{part} in {form}");
     }
-    assert!(page.get("/1/undo?since=").text().contains("Say since when."));
+    assert!(page.get("/1/undo?since=").text().contains("Enter a time."));
 }
 
 #[test]
-fn all_that_an_actor_did_is_taken_back_since_the_very_time_that_was_shown() {
+fn all_that_an_actor_did_is_undone_since_the_very_time_that_was_shown() {
     let place = tempfile::tempdir().unwrap();
     let memory = memory(place.path());
     let other = memory.acting_as("session 8");
@@ -91,7 +91,7 @@ fn all_that_an_actor_did_is_taken_back_since_the_very_time_that_was_shown() {
     assert!(!memory.exists("/memories/a.md").unwrap());
     assert!(memory.exists("/memories/b.md").unwrap());
     let location = undone.header("location").unwrap();
-    assert!(page.get(location).text().contains("Taken back."), "{location}");
+    assert!(page.get(location).text().contains("Undone."), "{location}");
 
     // Conflicts with later changes are listed below the form, which keeps its input.
     other.create("/memories/c.md", "one\n").unwrap();
@@ -220,10 +220,10 @@ fn what_was_changed_since_is_named_and_left_out_or_merged() {
     let merge = format!("/1/undo?id={change}&merge=1");
     assert!(refused.contains(&merge.replace('&', "&amp;")), "{refused}");
     let preview = page.get(&merge).text();
-    assert!(preview.contains("keeps later changes of other lines"), "{preview}");
+    assert!(preview.contains("keeps later changes to other lines"), "{preview}");
     assert!(preview.contains("name=\"merge\" value=\"1\""), "{preview}");
     let skip = page.get(&format!("/1/undo?id={change}&skip=1")).text();
-    assert!(skip.contains("Left out, as later changes depend on it:"), "{skip}");
+    assert!(skip.contains("Left out, because later changes depend on it:"), "{skip}");
     assert_eq!(memory.read("/memories/a.md").unwrap(), "one\n2\n3\n4\nfive\n");
     // Without the option it is refused.
     let refused = page.post("/1/undo", &[("id", &change)]).text();
@@ -311,7 +311,7 @@ fn two_versions_of_a_file_are_compared_at_an_address_of_their_own() {
             "&quot;x&lt;b&gt;&quot; is not the id of a version or a change.",
         ),
         (format!("id={unknown}&other={new}"), "there is no version or change 01990a3c"),
-        (format!("id={new}&other={new}"), "This is the same version twice."),
+        (format!("id={new}&other={new}"), "Both are the same version."),
         (format!("id={new}&other={}", deletion.change), "This change made several versions"),
     ] {
         for path in ["", "&path=/memories/a.md", "&path=../x"] {
@@ -352,7 +352,7 @@ fn a_secret_is_redacted_in_all_versions_that_have_it() {
     let asked = page.get(&address).text();
     // Three earlier contents of one file, and that of another one.
     assert!(asked.contains("Redact it in all 4 versions?"), "{asked}");
-    assert!(asked.contains("These files have it now"), "{asked}");
+    assert!(asked.contains("These files contain it now"), "{asked}");
     assert!(asked.contains("&lt;b&gt;") && !asked.contains("<b>ghp"), "{asked}");
 
     // From a search, when no file contains it now.
@@ -361,7 +361,7 @@ fn a_secret_is_redacted_in_all_versions_that_have_it() {
     assert!(past.contains("Redact in all past versions"), "{past}");
     let asked = page.get(&format!("/1/redact?path=/memories&q={secret}")).text();
     assert!(asked.contains("Redact it in all 5 versions?"), "{asked}");
-    assert!(!asked.contains("These files have it now"), "{asked}");
+    assert!(!asked.contains("These files contain it now"), "{asked}");
     let ids = between(&asked, "name=\"ids\" value=\"", "\"");
     assert_eq!(ids.split(',').count(), 5);
     let post = |ids: &str, reason: &str| {
@@ -406,7 +406,7 @@ fn a_redaction_by_rule_also_takes_the_text_from_names() {
     let asked = page.get(&address).text();
     assert!(asked.contains("Redact it in 1 version?"), "{asked}");
     assert!(asked.contains("<strong>1 name</strong>"), "{asked}");
-    assert!(asked.contains("stay until you rename or delete them"), "{asked}");
+    assert!(asked.contains("Rename or delete them"), "{asked}");
     let value = |name: &str| between(&asked, &format!("name=\"{name}\" value=\""), "\"").to_owned();
     let fields = ["path", "from", "rule", "ids"].map(|name| (name, value(name)));
     let mut fields: Vec<(&str, &str)> =

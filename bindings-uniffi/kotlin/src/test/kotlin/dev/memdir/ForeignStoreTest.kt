@@ -88,7 +88,7 @@ class ForeignStoreTest {
     fun `a store that does not keep the contract is told so`() {
         val forgetful = { object : Store by MapStore() { override fun delete(path: String) = Unit } }
         val broken = checkContract(StoreFactory(forgetful))
-        assertTrue(broken!!.startsWith("the store does not keep the rule"), broken)
+        assertTrue(broken!!.startsWith("the store breaks the rule"), broken)
         assertThrows<StoreException.Failed> { checkContract(StoreFactory { error("none today") }) }
     }
 
@@ -216,7 +216,7 @@ class ForeignStoreTest {
         Memory(store).use {
             it.create("/memories/a.md", "one\n")
             val reply = it.execute("""{"command":"str_replace","path":"/memories/a.md","old_str":"one","new_str":"two"}""")
-            assertTrue("another content each time" in reply.cause!!, reply.cause)
+            assertTrue("different at each attempt" in reply.cause!!, reply.cause)
         }
     }
 }

@@ -101,7 +101,7 @@ class HistoryTest {
     }
 
     @Test
-    fun `changes are taken back unless others stand on them`() = onEach { memory ->
+    fun `changes are undone unless others stand on them`() = onEach { memory ->
         memory.write(a, "one")
         memory.write(a, "two")
         val (second, first) = memory.history()
