@@ -274,7 +274,7 @@ testEditing(
     await page.waitForURL(/since=/);
     assert.equal(await page.locator('#main .version').count(), 2);
     await view.press('Undo everything since then…');
-    await view.shows('All that session 1 changed since');
+    await view.shows('Everything that session 1 changed since');
     await view.accessible();
     await view.press('Undo');
     await view.shows('Undone.');

@@ -64,7 +64,7 @@ testPage(
     await view.shows('Its zone is UTC.');
     await page.getByLabel('Since', { exact: true }).fill('1h');
     await view.press('Preview');
-    await view.shows('All that Ann changed since');
+    await view.shows('Everything that Ann changed since');
     await view.press('Last 7 days');
     await view.shows('There is nothing to do');
     assert.equal(await page.getByLabel('Who').inputValue(), 'Ann');

@@ -66,7 +66,7 @@ fn changes_since_a_time_are_asked_for_as_on_the_command_line_and_nothing_typed_i
     assert!(!form.contains("since-problem") && !form.contains("method=\"post\""), "{form}");
     let hostile = "<option value=\"&lt;b&gt;\u{202e}\">&lt;b&gt;⟨U+202E⟩<";
     for part in
-        ["<option value=\"session 7\">session 7<", hostile, "<option value=\"\" selected>Anybody<"]
+        ["<option value=\"session 7\">session 7<", hostile, "<option value=\"\" selected>Anyone<"]
     {
         assert!(form.contains(part), "{part} in {form}");
     }
@@ -368,7 +368,7 @@ fn a_secret_is_redacted_in_all_versions_that_have_it() {
         page.post("/1/redact", &[("q", &secret), ("ids", ids), ("reason", reason)])
     };
     let refused = post(ids, "");
-    assert!(refused.text().contains("Say why"), "{}", refused.text());
+    assert!(refused.text().contains("Enter a reason"), "{}", refused.text());
     assert_eq!(post("x", "x").status, 400);
     assert_eq!(page.post("/1/redact", &[("ids", ids), ("reason", "x")]).status, 400);
     // Other versions have it since the question.
