@@ -373,7 +373,7 @@ fn a_secret_is_redacted_in_all_versions_that_have_it() {
     assert_eq!(page.post("/1/redact", &[("ids", ids), ("reason", "x")]).status, 400);
     // Other versions have it since the question.
     let refused = post(&ids[37..], "x");
-    assert!(refused.text().contains("look again"), "{}", refused.text());
+    assert!(refused.text().contains("check the list again"), "{}", refused.text());
     let done = post(ids, "a token");
     assert_eq!(done.status, 303, "{}", done.text());
     let versions = memory.history(&memdir::history::HistoryQuery::default()).unwrap();
