@@ -1,19 +1,19 @@
 /*
  * memdir: the memory directory for agents that use Claude's memory tool.
  *
- * Made from bindings-c/src/abi.rs by `make generate-c`.
+ * Generated from bindings-c/src/abi.rs and bindings-c/src/host.rs by `make generate-c`.
  *
- * The rules, for all functions:
- * - A text that you hand over is UTF-8, ends with a NUL byte, and stays yours. It is read during the call only.
- * - A text that you get is UTF-8, ends with a NUL byte, and is yours: free it once, with memdir_free and nothing else.
- *   memdir_version is the exception.
- * - A memory is a number and not a pointer. 0 is none. A number is never used again, so a memory that is closed twice
- *   or used after it was closed is an error and no accident.
- * - `error` may be NULL. Otherwise it is set in every call: to NULL, or to a JSON object with "kind" ("config",
- *   "store", "cancelled", "refused", "hook", "history", "copy", "usage", "internal"), "message", for an option that is wrong
- *   "option", and for a call about the history "history_kind" and "paths".
- * - Any thread may call any function at any time. Nothing of yours is called but the store that you gave (memdir_host), and
- *   no panic or exception leaves a function.
+ * Rules for all functions:
+ * - A text that you pass is UTF-8, ends with a NUL byte, and remains yours. The function reads it only during the call.
+ * - A text that you get is UTF-8, ends with a NUL byte, and belongs to you: free it once, with memdir_free. The text of
+ *   memdir_version is the exception: do not free it.
+ * - A memory is a number, not a pointer. 0 means no memory. Numbers are never reused, so using a closed memory is an error
+ *   and never undefined behaviour.
+ * - `error` may be NULL. Otherwise every call sets it: to NULL, or to a JSON object. The object has a "message" and a "kind":
+ *   "config", "store", "cancelled", "refused", "hook", "history", "copy", "usage" or "internal". An error about an option
+ *   also has "option", an error about files "paths", and an error about the history "history_kind" and "conflicts".
+ * - Any thread may call any function at any time. The library calls only the functions of your own stores (memdir_host). No
+ *   panic or exception leaves a function.
  */
 
 #ifndef MEMDIR_H
