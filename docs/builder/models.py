@@ -7,7 +7,7 @@ SUMMARY = (
     "every language."
 )
 # Pages about work on memdir itself: the whole edition names them, without their text.
-ABOUT_ITSELF = ("contributing/", "changelog.md")
+ABOUT_ITSELF = ("contributing/",)
 
 
 def write(site, to):

@@ -13,7 +13,6 @@ ELSEWHERE = {
     "CONTRIBUTING.md": "contributing/index.md",
     "ARCHITECTURE.md": "contributing/architecture.md",
     "SECURITY.md": "contributing/security.md",
-    "CHANGELOG.md": "changelog.md",
 }
 # README is the landing page of the code host, as index.md is that of the site.
 README = ("README.md", "index.md")

@@ -85,7 +85,7 @@ def without_spaces(html):
 
 def searched(index):
     """What the search looks through: the text of pages that help to use memdir, and of code the short blocks."""
-    left_out = re.compile(r"(?:contributing|changelog)/|.*#where-to-go-on$")
+    left_out = re.compile(r"contributing/|.*#where-to-go-on$")
     index["items"] = [item for item in index["items"] if not left_out.match(item["location"])]
     for item in index["items"]:
         text = CODE.sub(lambda block: f" {block[1]} " if block[1].count("\n") < 4 else " ", item["text"])
