@@ -672,13 +672,16 @@ lint-workflows:
 	@$(PYTHON) tests/workflows
 
 # Fixtures, licences and generated files are left out.
+# The endings of files whose comments are read.
+COMMENTED := c cjs go h java js kt mjs mts py rs sh swift toml ts yml
 .PHONY: lint-prose
 lint-prose: ## plain English in documents and comments, by the rules of tests/prose
 	@$(call need,go,the check of the prose)
 	@$(call ready,$(CACHE)/tools/bin/vale)
-	@git ls-files -z '*.md' '*.rs' '*.py' '*.ts' '*.go' '*.swift' '*.java' '*.c' |
-		grep -zvE 'fixtures|LICENSE|NOTICES|[Gg]enerated' |
-		xargs -0 $(CACHE)/tools/bin/vale --config tests/prose/vale.ini --output line
+	@own='fixtures|LICENSE|NOTICES|[Gg]enerated'
+	git ls-files -z '*.md' | grep -zvE "$$own" | xargs -0 $(CACHE)/tools/bin/vale --config tests/prose/vale.ini --output line
+	git ls-files -z $(COMMENTED:%='*.%') | grep -zvE "$$own" | xargs -0 tests/prose/comments
+	find target/prose -name '*.md' -print0 | xargs -0 $(CACHE)/tools/bin/vale --config tests/prose/vale.ini --output line | sed -E 's,^target/prose/(.*)\.md:,\1:,'
 
 .PHONY: generate
 generate: generate-options generate-cli generate-results generate-python generate-node generate-uniffi generate-c ## regenerate all committed generated files

@@ -106,9 +106,13 @@ uint64_t memdir_open_place(const char *place,
  * Answers a request of memdir_host.serve.
  *
  * `result` is JSON, as the operation specifies it; NULL means null. If the method failed because of a condition, it is
- * {"errno": "ENOENT"} with the condition's name in errno.h: ENOENT (the path does not exist), EEXIST (the path exists),
- * EISDIR, ENOTDIR, EINVAL (a move into itself), ENAMETOOLONG, EACCES, EROFS, ENOSPC, EAGAIN (other writers took too long;
- * nothing was changed), ECANCELED (nothing was done). Any other name means that the store is broken. So do not pass on the
+ * {"errno": "ENOENT"} with the condition's name in errno.h. The names are:
+ *
+ * - ENOENT (the path does not exist), EEXIST (the path exists), EISDIR, ENOTDIR
+ * - EINVAL (a move into itself), ENAMETOOLONG, EACCES, EROFS, ENOSPC
+ * - EAGAIN (other writers took too long; nothing was changed), ECANCELED (nothing was done)
+ *
+ * Any other name means that the store is broken. So do not pass on the
  * errno of a file or a socket that your store uses. If the store is broken, it is {"failed": "…", "number": 7}. The number
  * is optional, and becomes "own" in the error of the call.
  *

@@ -1,6 +1,6 @@
 //! [`Wait`]: how long a call waits for a store in the host's language, and what it may say when it is cancelled.
 //!
-//! Such a store may never answer, so a cancelled call stops waiting. What it may say then depends on what the store was asked:
+//! Such a store may never answer, so a cancelled call stops waiting. Its outcome then depends on the request to the store:
 //!
 //! - **Nothing was changed** by a read, by an update that was not given its new content, and by a request that the store had not
 //!   looked at. Whatever the store does later, these change nothing.
@@ -35,7 +35,7 @@ impl HostCall {
         Self { cancellation, has_written: AtomicBool::new(false) }
     }
 
-    /// What cancels it.
+    /// The cancellation of this call.
     #[must_use]
     pub const fn cancellation(&self) -> &Cancellation {
         &self.cancellation
@@ -143,7 +143,7 @@ impl<'w> Wait<'w> {
     /// The call was cancelled: ends the wait, or sets its end.
     ///
     /// # Errors
-    /// What the call may say, if the wait ends here.
+    /// The outcome that the call may report, if the wait ends here.
     pub fn cancelled(&mut self) -> Result<(), StoreError> {
         if self.is_over(self.progress.now()) {
             return Err(self.give_up());
@@ -155,7 +155,7 @@ impl<'w> Wait<'w> {
     /// Hands the new content to an update, where that is done by the thread that waits.
     ///
     /// # Errors
-    /// What the call may say, if it is cancelled and the update has no content yet.
+    /// The outcome that the call may report, if it is cancelled and the update has no content yet.
     pub fn edit<T>(&self, edit: impl FnOnce() -> Option<T>) -> Result<Option<T>, StoreError> {
         let progress = self.progress.now();
         if progress != EDITED && self.is_over(progress) {
@@ -214,7 +214,7 @@ impl<'w> Wait<'w> {
         }
     }
 
-    /// What the call asks for from now on may complete a change.
+    /// Records that requests from now on may complete a change.
     fn note_change(&self, progress: u8) {
         if self.may_have_changed(progress)
             && let Some(call) = &self.call
@@ -224,7 +224,7 @@ impl<'w> Wait<'w> {
     }
 }
 
-/// What a store was asked, for an error.
+/// Names the operation of a store, for an error.
 #[must_use]
 pub fn asked(operation: &str) -> String {
     format!("{operation} of a store of your own")
@@ -238,7 +238,7 @@ mod tests {
     const CHANGES: [&str; 7] =
         ["write", "delete", "rename", "clear", "set_modified", "record_access", "delete_unused"];
 
-    /// What a call says that gives up.
+    /// The outcome of a call that gives up.
     #[derive(Debug, PartialEq, Eq)]
     enum Said {
         Cancelled,
@@ -295,7 +295,7 @@ mod tests {
                 let expected = if may_be_made { Said::Unknown } else { Said::Cancelled };
                 let error = wait.cancelled().unwrap_err();
                 assert_eq!(said(&error), expected, "{operation} {progress}");
-                // What comes now is not heard, and gets nothing.
+                // Later answers are ignored, and get nothing.
                 assert!(wait.progress.is_given_up() && !wait.progress.edits());
                 assert!(!wait.progress.begins());
             }

@@ -5,7 +5,7 @@ import re
 
 from builder.fences import outside_code
 
-# What pages show or offer besides Markdown, and the site has.
+# The files besides Markdown that pages show or offer.
 SHOWN = (".png", ".sql", ".svg")
 LINK = re.compile(r"(\]\()([^)#\s]*)(#[^)\s]*)?(\))")
 

@@ -27,7 +27,7 @@ REDIRECT = """\
 
 
 def renamed():
-    """What the changelog lists as renamed: pairs of Markdown."""
+    """The renamed names in the changelog: pairs of Markdown."""
     text = (ROOT / "CHANGELOG.md").read_text("utf-8")
     rows = []
     for table in re.findall(r"^\| old \| new \|\n\|---\|---\|\n((?:\|.*\n)+)", text, re.MULTILINE):

@@ -24,7 +24,7 @@ class Page:
 
     @property
     def description(self):
-        """What the page is, in a sentence: the first below the title."""
+        """The description of the page: the first sentence below the title."""
         body = re.sub(r"<!--.*?-->", "", self.text.partition("\n")[2], flags=re.DOTALL)
         paragraph = " ".join(body.strip().partition("\n\n")[0].split())
         return plain(re.match(r".*?[.?!](?= (?:[A-Z`“([]|memdir )|$)|.*", paragraph)[0].rstrip(":"))
@@ -36,7 +36,7 @@ class Page:
         return "" if name == "index" else name.removesuffix("/index") + "/"
 
     def prepared(self, site):
-        """What the site is made from."""
+        """The Markdown from which the site is made."""
         text = links.rewritten(self.text, self.source, site.places, site.repository)
         text = tabs.joined(lists.indented(text))
         quoted = self.description.replace("\\", "\\\\").replace('"', '\\"')

@@ -40,7 +40,7 @@ class Site:
 
 
 def other_files():
-    """What the site has besides pages."""
+    """The files of the site that are not pages."""
     return [*(DOCS / "assets").iterdir(), *(file for file in DOCS.rglob("*") if file.name.endswith(links.SHOWN))]
 
 

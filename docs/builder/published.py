@@ -84,7 +84,7 @@ def without_spaces(html):
 
 
 def searched(index):
-    """What the search looks through: the text of pages that help to use memdir, and of code the short blocks."""
+    """The index of the search: the text of pages that help to use memdir, with short blocks of code."""
     left_out = re.compile(r"contributing/|.*#where-to-go-on$")
     index["items"] = [item for item in index["items"] if not left_out.match(item["location"])]
     for item in index["items"]:

@@ -30,7 +30,7 @@ const [SATURATION, LENGTH] = [1.2, 0.6];
 const RESULTS = 10;
 /** As many sections of a page come before other pages. */
 const OF_A_PAGE = 2;
-/** Who asks with an older name finds it. Other questions have better answers. */
+/** The page of older names. A question with an older name finds it; other questions have better answers. */
 const OLD = /^reference\/older-names/;
 const AGE = 0.5;
 

@@ -31,7 +31,7 @@ export function browser(...args) {
 }
 export const closeBrowser = async () => (await started)?.close();
 
-/** What axe calls serious or critical in the page that is open, in a sentence each; `rules` are those it looks at, if not all. */
+/** The serious and critical violations that axe finds in the open page, a sentence each. `rules` limits the rules that it applies. */
 export async function violations(page, rules) {
   // By the debugger's protocol, which the page's policy does not concern.
   await page.evaluate(AXE);
