@@ -152,8 +152,7 @@ mod tests {
         memory.write("/memories/tea.md", "green\n", None).unwrap();
         memory.write("/memories/tea.md", "black\n", None).unwrap();
         let last = memory.history(&HistoryQuery::default()).unwrap()[0].change.to_string();
-        let took =
-            |undo: Undo| undo.apply(&memory, UndoOptions::default()).unwrap().files.len();
+        let took = |undo: Undo| undo.apply(&memory, UndoOptions::default()).unwrap().files.len();
         assert_eq!(took(Undo::Change(last)), 1);
         assert_eq!(memory.read("/memories/tea.md").unwrap(), "green\n");
         assert_eq!(took(Undo::Since(begun, text("nobody"))), 0);

@@ -235,3 +235,24 @@ pub(crate) fn handed_over(command: &memdir::Command<'_>) -> Option<Command> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+mod tests {
+    use memdir::command::{COMMANDS, Decoded};
+
+    use super::*;
+
+    #[test]
+    fn hooks_get_every_command() {
+        let path = "/memories/a.md";
+        for name in COMMANDS {
+            let input = format!(
+                r#"{{"command": "{name}", "path": "{path}", "old_path": "{path}", "new_path": "/memories/b.md",
+                    "file_text": "", "old_str": "a", "insert_line": 0, "insert_text": ""}}"#
+            );
+            let command = Decoded::parse(input).command.unwrap();
+            assert!(handed_over(&command).is_some(), "{name}");
+        }
+    }
+}

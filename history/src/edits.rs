@@ -80,7 +80,8 @@ impl Recorder {
             }
         }
         let failed = format!("updating {path}");
-        Err(StoreError::failed(failed, "gave up: the content was different at each attempt").unchanged())
+        Err(StoreError::failed(failed, "gave up: the content was different at each attempt")
+            .unchanged())
     }
 
     pub(super) fn update_as(

@@ -345,7 +345,8 @@ impl Journal for KeptFiles {
             }
             loaded.start_anew();
         }
-        Err(StoreError::failed("reading the history", "gave up: other processes kept changing it").unchanged())
+        Err(StoreError::failed("reading the history", "gave up: other processes kept changing it")
+            .unchanged())
     }
 
     fn read_next(

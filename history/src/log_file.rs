@@ -210,7 +210,8 @@ impl Journal for LogFile {
                 return Ok(());
             }
         }
-        Err(StoreError::failed("reading the history", "gave up: other processes kept rewriting it").unchanged())
+        Err(StoreError::failed("reading the history", "gave up: other processes kept rewriting it")
+            .unchanged())
     }
 
     fn read_next(

@@ -51,7 +51,10 @@ where
             StoreError::failed("starting the threads of remote stores", error).unchanged()
         })?;
     let Some(runtime) = &runtime.0 else {
-        let ended = StoreError::failed("calling a remote store", "the threads for remote stores have ended");
+        let ended = StoreError::failed(
+            "calling a remote store",
+            "the threads for remote stores have ended",
+        );
         return Err(ended.unchanged());
     };
     let (answer, answered) = mpsc::sync_channel(1);

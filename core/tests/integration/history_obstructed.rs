@@ -152,8 +152,7 @@ fn what_was_changed_is_told_from_what_is_in_the_way(store: Arc<dyn Store>) {
     let error = memory.undo_since(before, None, UndoOptions::default()).unwrap_err();
     let told = error.conflicts().iter().map(|conflict| (&conflict.path, conflict.in_the_way));
     assert!(told.eq([(&at("a.txt"), false), (&at("b"), true)]), "{error:?}");
-    let sentence =
-        "changed since, so nothing was undone: /memories/a.txt; in the way: /memories/b";
+    let sentence = "changed since, so nothing was undone: /memories/a.txt; in the way: /memories/b";
     assert_eq!(error.to_string(), sentence);
     holds(memory, &[("a.txt", "by somebody else"), ("b", "by somebody else")]);
 }

@@ -85,7 +85,10 @@ impl Encrypted {
         }
         let new = Known::read(bytes, &self.deriver)?.ok_or_else(key_changed)?;
         if new.ring.store != known.ring.store {
-            return Err(StoreError::failed("reading the store's record", "it belongs to another store"));
+            return Err(StoreError::failed(
+                "reading the store's record",
+                "it belongs to another store",
+            ));
         }
         Ok(Some(new))
     }

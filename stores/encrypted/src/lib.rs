@@ -339,7 +339,8 @@ fn unreadable(path: &MemoryPath, problem: Unreadable) -> StoreError {
 }
 
 fn restless(path: &MemoryPath) -> StoreError {
-    StoreError::failed(format!("decrypting {path}"), "gave up: the file was moved at each attempt").unchanged()
+    StoreError::failed(format!("decrypting {path}"), "gave up: the file was moved at each attempt")
+        .unchanged()
 }
 
 /// The result of an edit inside the underlying store's update.

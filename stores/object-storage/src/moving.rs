@@ -306,9 +306,7 @@ impl Client {
         loop {
             let Some((intent, found)) = self.intent(marker).await?.filter(|(i, _)| i.id == id)
             else {
-                return Err(ObjectError::Broken(
-                    "the same rename has just been undone".to_owned(),
-                ));
+                return Err(ObjectError::Broken("the same rename has just been undone".to_owned()));
             };
             if intent.settled {
                 return Ok(());

@@ -29,8 +29,11 @@ fn the_documentation_has_the_word_of_each_kind() {
 
 #[test]
 fn the_page_of_errors_says_what_to_do_about_each_kind() {
-    let table =
-        part("docs/reference/errors.md", "| kind | the model | your program |\n|---|---|---|\n", "\n\n");
+    let table = part(
+        "docs/reference/errors.md",
+        "| kind | the model | your program |\n|---|---|---|\n",
+        "\n\n",
+    );
     let words: Vec<&str> = ErrorKind::ALL.into_iter().map(ErrorKind::as_str).collect();
     let named: Vec<&str> = table
         .lines()

@@ -27,8 +27,8 @@ pub(in crate::page) fn ask_delete(site: &Site, room: &Room, params: &Params) -> 
         }
         @if room.has_history() { p { "You can undo this." } }
     };
-    let warning = (!room.has_history())
-        .then_some("This memory has no history, so you cannot undo this.");
+    let warning =
+        (!room.has_history()).then_some("This memory has no history, so you cannot undo this.");
     let question = Question {
         title: "Delete?",
         what,

@@ -43,8 +43,8 @@ pub(in crate::page) fn ask_redact(site: &Site, room: &Room, params: &Params) -> 
 
 pub(in crate::page) fn redact(_: &Site, room: &Room, params: &Params) -> PageAnswer {
     changeable(room)?;
-    let reason =
-        given(&params.reason).ok_or_else(|| Refusal::wrong("Enter a reason. Nothing was changed."))?;
+    let reason = given(&params.reason)
+        .ok_or_else(|| Refusal::wrong("Enter a reason. Nothing was changed."))?;
     if let Some(ids) = &params.ids {
         return redact_found::redact(room, params, ids, reason);
     }
