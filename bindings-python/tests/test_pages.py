@@ -195,3 +195,12 @@ def test_the_page_about_backups_copies_into_a_store_with_another_key(tmp_path: P
         memdir.Memory(
             f"sqlite:{tmp_path}/backup.db", encryption_key="a long passphrase for the memory"
         )
+
+
+def test_the_page_about_privacy_removes_a_text_from_every_file(tmp_path: Path) -> None:
+    page = cases.PROJECT / "docs/privacy.md"
+    assert "no problems" in run_in_shell(block(page, "delete", "sh"), tmp_path)
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert files
+    assert not [file for file in files if b"Lisbon" in file.read_bytes()]
+    assert not [path for path in tmp_path.rglob("*") if "ann" in path.name]
