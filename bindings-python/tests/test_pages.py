@@ -156,16 +156,51 @@ def test_a_start_page_prints_what_readme_prints(page: str) -> None:
     assert block(START / f"{page}.md", "printed", "text") == block(README, "printed", "text")
 
 
-def test_the_session_of_the_command_line_prints_what_the_page_says(tmp_path: Path) -> None:
-    page = cases.PROJECT / "docs/start/command-line.md"
+def run_in_shell(script: str, place: Path) -> str:
     path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
     ran = subprocess.run(
-        ["sh", "-e", "-c", block(page, "session", "sh")],
-        cwd=tmp_path,
+        ["sh", "-e", "-c", script],
+        cwd=place,
         env={**os.environ, "PATH": path},
         capture_output=True,
         text=True,
         check=True,
     )
+    return ran.stdout
+
+
+@pytest.mark.parametrize(
+    "page", ["start/command-line.md", "operations/backup.md", "operations/overload.md"]
+)
+def test_a_session_of_the_command_line_prints_what_the_page_says(page: str, tmp_path: Path) -> None:
+    file = cases.PROJECT / "docs" / page
+    printed = run_in_shell(block(file, "session", "sh"), tmp_path)
     change = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
-    assert change.sub("ID", ran.stdout) == change.sub("ID", block(page, "printed", "text"))
+    assert change.sub("ID", printed) == change.sub("ID", block(file, "printed", "text"))
+
+
+def test_the_page_about_backups_restores_a_point_in_time(tmp_path: Path) -> None:
+    page = cases.PROJECT / "docs/operations/backup.md"
+    printed = run_in_shell(block(page, "point-in-time", "sh"), tmp_path)
+    assert "1 file would be changed" in printed
+    memory = memdir.Memory(tmp_path / "memory", history=True)
+    assert memory.read("/memories/tea.md") == "- green\n"
+    assert [version.actor for version in memory.history()] == ["Ann", "agent", "Ann"]
+
+
+def test_the_page_about_backups_copies_into_a_store_with_another_key(tmp_path: Path) -> None:
+    page = cases.PROJECT / "docs/operations/backup.md"
+    assert "1 file read" in run_in_shell(block(page, "encrypted", "sh"), tmp_path)
+    with pytest.raises(memdir.ConfigError):
+        memdir.Memory(
+            f"sqlite:{tmp_path}/backup.db", encryption_key="a long passphrase for the memory"
+        )
+
+
+def test_the_page_about_privacy_removes_a_text_from_every_file(tmp_path: Path) -> None:
+    page = cases.PROJECT / "docs/privacy.md"
+    assert "no problems" in run_in_shell(block(page, "delete", "sh"), tmp_path)
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert files
+    assert not [file for file in files if b"Lisbon" in file.read_bytes()]
+    assert not [path for path in tmp_path.rglob("*") if "ann" in path.name]

@@ -214,7 +214,7 @@ test("the search answers the questions of a newcomer among its first three resul
       missed.push(`${question}: ${first.join(", ")}`);
   }
   assert.deepEqual(missed, []);
-  assert.equal(QUESTIONS.length, 30);
+  assert.ok(QUESTIONS.length >= 30);
 
   // It brings the reader to the section, with the words marked.
   await input.fill("what does a 409 mean");
