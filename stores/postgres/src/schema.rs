@@ -91,8 +91,8 @@ async fn prepare_with(client: &Client, steps: &[&str]) -> Result<(), PostgresErr
         return Ok(());
     }
     make(client, steps).await.map_err(in_words(
-        "the tables of memdir are missing or old and could not be made by this user; have their \
-         owner run the SQL that memdir prints",
+        "the tables of memdir are missing or old, and this user may not create them; let their \
+         owner open the store once, or run the SQL that memdir prints in a new database",
     ))
 }
 
