@@ -22,7 +22,7 @@ RELATIONS = "## Relations"
 def to_files(graph: Path, directory: Path) -> None:
     entities: dict[str, dict[str, Any]] = {}
     relations: list[dict[str, Any]] = []
-    for number, line in enumerate(graph.read_text("utf-8").split("\n"), start=1):
+    for number, line in enumerate(graph.read_bytes().decode().split("\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -58,10 +58,11 @@ def to_graph(directory: Path, graph: Path) -> None:
     entities: list[dict[str, Any]] = []
     relations: list[dict[str, Any]] = []
     for file in sorted(directory.rglob("*.md")):
-        name, kind, observations = file.stem, file.parent.name, []
-        items: list[str] = observations
+        name, kind = file.stem, file.parent.name
+        observations: list[str] = []
         leaving: list[str] = []
-        for number, line in enumerate(file.read_text("utf-8").split("\n")):
+        items = observations
+        for number, line in enumerate(file.read_bytes().decode().split("\n")):
             if number == 0 and line.startswith("# "):
                 name = line[2:]
             elif line.startswith("Type: ") and not observations:

@@ -52,9 +52,7 @@ def ask(serve: Serve, names: dict[str, Any], **options: Any) -> ModelServer:
     note = {"file_path": "/memories/old.md"}
     written = {"file_path": "/memories/new.md", "content": "new\n"}
     with serve([("read_file", note)], [("write_file", written)]) as server:
-        agent = create_deep_agent(
-            model="anthropic:claude-sonnet-5-5", backend=names["backend"], **options
-        )
+        agent = create_deep_agent(model="anthropic:claude-sonnet-5-5", backend=names["backend"], **options)
         agent.invoke({"messages": [{"role": "user", "content": runs.QUESTION}]})
     return server
 
@@ -78,9 +76,7 @@ def test_a_filesystem_backend_for_all_files(directory: Path) -> None:
     assert memdir.Memory("./agent").read("/memories/tea.md") == "green\n"
 
 
-def test_the_files_of_a_store_are_copied_in_both_directions(
-    serve: Serve, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_files_of_a_store_are_copied_in_both_directions(serve: Serve, capsys: pytest.CaptureFixture[str]) -> None:
     from deepagents.backends import CompositeBackend, StateBackend, StoreBackend
     from langgraph.store.memory import InMemoryStore
 
