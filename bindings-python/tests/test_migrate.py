@@ -36,7 +36,7 @@ MEMFS = {
     "exported/reference/shop.md": "---\ndescription: The shop\n---\nIt opens in May.\n",
 }
 CLAUDE_CODE = {
-    ".claude/projects/-home-ann-shop/memory/MEMORY.md": "# Shop\n- [Debugging](debugging.md)\n",
+    ".claude/projects/-home-ann-shop/memory/MEMORY.md": "# Shop\n- debugging.md: errors of CORS\n",
     ".claude/projects/-home-ann-shop/memory/debugging.md": "CORS errors come from the proxy.\n",
     "shop/CLAUDE.md": "# The shop\n@docs/style.md\n",
 }
@@ -370,7 +370,7 @@ def test_claude_code_s_memory_and_back() -> None:
     run("docs/migrate/claude-code.md", "session")
     names: dict[str, Any] = {}
     exec(block("docs/migrate/claude-code.md", "prompt", "python"), names)
-    assert names["system"] == "# Shop\n- [Debugging](debugging.md)\n"
+    assert names["system"] == "# Shop\n- debugging.md: errors of CORS\n"
     refused = names["memory"].execute({"command": "delete", "path": "/memories/instructions"})
     assert refused.kind == "read_only"
     run("docs/migrate/claude-code.md", "share")
