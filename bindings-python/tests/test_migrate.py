@@ -28,7 +28,7 @@ PAGES = cases.PROJECT / "docs" / "migrate"
 SCRIPTS = cases.PROJECT / "examples" / "migrate"
 CHANGE = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
 
-# What a reader has, as files below the home directory. The formats are those of Letta Code, of
+# A reader's files, below the home directory. The formats are those of Letta Code, of
 # Letta's server (0.16), of Claude Code, and of basic-memory.
 MEMFS = {
     "exported/.git/HEAD": "ref: refs/heads/main\n",
