@@ -262,8 +262,8 @@ fn what_cannot_be_had_is_one_clear_sentence() {
     options.read_only = true;
     assert_eq!(
         config_error(Memory::open("memory:", options.clone())),
-        "record_access cannot be set together with read_only, as nothing is changed then, and not \
-         even an access recorded"
+        "record_access cannot be set together with read_only, because a read-only memory does \
+         not record accesses"
     );
     options.expire_after = Some(HOUR);
     assert!(config_error(Memory::open("memory:", options)).starts_with("expire_after cannot"));
