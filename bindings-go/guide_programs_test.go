@@ -1,6 +1,6 @@
 package memdir_test
 
-// The code of docs/guides/review.md: TestTheCodeOfTheDocumentsIsHere compares it.
+// The code of docs/guides/review.md and encrypted.md: TestTheCodeOfTheDocumentsIsHere compares it.
 
 import (
 	"context"
@@ -83,4 +83,28 @@ func ExampleMemory_UndoSince() {
 		fmt.Println(file.Operation, file.Path)
 	}
 	// Output: deleted /memories/tea.md
+}
+
+func ExampleKeyFromFile() {
+	defer inTemporaryDirectory()()
+	ctx := context.Background()
+
+	key, err := memdir.KeyFromFile("memory.key")
+	if err != nil {
+		panic(err)
+	}
+	memory, err := memdir.Open("./memory", memdir.MemoryOptions{EncryptionKey: key, History: true})
+	if err != nil {
+		panic(err)
+	}
+	defer memory.Close()
+	if err := memory.Write(ctx, "/memories/plan.md", "- order tea\n"); err != nil {
+		panic(err)
+	}
+	text, err := memory.Read(ctx, "/memories/plan.md")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Print(text)
+	// Output: - order tea
 }
