@@ -51,11 +51,9 @@ test('a memory is encrypted and gets another key, as docs/guides/encrypted.md sa
   assert.equal(await printed(directory, open), says);
   assert.equal(await printed(directory, block(page, 'typescript-rekey')), '');
   assert.equal(await printed(directory, open.replace('memory.key', 'new.key')), says);
-  const { status, stderr } = await run(
-    process.execPath,
-    ['--input-type=module', '--eval', open],
-    { cwd: directory },
-  );
+  const { status, stderr } = await run(process.execPath, ['--input-type=module', '--eval', open], {
+    cwd: directory,
+  });
   assert.equal(status, 1);
   assert.match(stderr, /ConfigError/);
 });
