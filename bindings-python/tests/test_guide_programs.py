@@ -42,7 +42,7 @@ def execute(name: str, mark: str, names: dict[str, Any] | None = None) -> dict[s
 
 
 def shell(script: str, directory: Path, **variables: str) -> str:
-    """What the commands print, without ids and times, which are others each time."""
+    """The output of the commands, without ids and times, which differ each time."""
     path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
     ran = subprocess.run(
         ["sh", "-e", "-c", script],
