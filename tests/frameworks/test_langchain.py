@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -84,3 +87,35 @@ def test_a_call_of_its_own() -> None:
     assert tool.invoke(call) == f"File created successfully at: {runs.NOTE}"
     message = tool.invoke({"type": "tool_call", "id": "1", "name": "memory", "args": call})
     assert (message.status, message.content) == ("error", f"Error: File {runs.NOTE} already exists")
+
+
+def test_two_frameworks_on_one_memory(serve: Serve, capsys: pytest.CaptureFixture[str]) -> None:
+    # The programs of docs/guides/other-frameworks.md.
+    guide = (pages.ROOT / "docs/guides/other-frameworks.md").read_text("utf-8")
+
+    def block(mark: str, language: str) -> str:
+        found = re.search(rf"<!-- {mark} -->\n```{language}\n(.*?)```", guide, re.DOTALL)
+        assert found
+        return found[1]
+
+    def played(agent: str, *inputs: dict[str, Any]) -> list[str]:
+        with serve(*([("memory", given)] for given in inputs)) as server:
+            exec(compile(block(f"python-{agent}", "python"), agent, "exec"), {})
+        assert capsys.readouterr().out == "Done.\n"
+        results = server.finish()
+        assert not any(result.is_error for result in results)
+        return [result.text for result in results]
+
+    launch, invitation = "/memories/launch.md", "/memories/invitation.md"
+    played("planner", {"command": "create", "path": launch, "file_text": "- on Friday\n"})
+    [shown, _] = played(
+        "writer",
+        {"command": "view", "path": launch},
+        {"command": "create", "path": invitation, "file_text": "Come on Friday.\n"},
+    )
+    assert shown.endswith("\t- on Friday")
+
+    log = [sys.executable, "-m", "memdir", "log", "./memory"]
+    printed = subprocess.run(log, capture_output=True, text=True, check=True).stdout
+    changing = re.compile(r"^\S+  \S+", re.MULTILINE)
+    assert changing.sub("", printed) == changing.sub("", block("log", "text"))
