@@ -264,8 +264,8 @@ fn a_wrong_option_is_told_by_its_name_in_kotlin_and_swift() {
         ),
         (
             options,
-            "recordAccess cannot be set together with readOnly, as nothing is changed then, and not \
-             even an access recorded",
+            "recordAccess cannot be set together with readOnly, because a read-only memory does \
+             not record accesses",
         ),
     ] {
         let Err(MemdirError::Config { reason, .. }) =
