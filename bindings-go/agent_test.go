@@ -90,12 +90,13 @@ func TestNothingIsSavedWhileTheReviewerIsAway(t *testing.T) {
 // standIn returns a client of a stand-in for the API. It answers with these contents, one after the other.
 func standIn(t *testing.T, contents ...string) anthropic.Client {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		content, reason := json.RawMessage(contents[0]), "end_turn"
+		if contents = contents[1:]; len(contents) > 0 {
+			reason = "tool_use"
+		}
+		message := map[string]any{"type": "message", "role": "assistant", "content": content, "stop_reason": reason, "usage": map[string]any{}}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(map[string]any{
-			"type": "message", "role": "assistant", "content": json.RawMessage(contents[0]),
-			"stop_reason": "end_turn", "usage": map[string]any{},
-		})
-		contents = contents[1:]
+		_ = json.NewEncoder(w).Encode(message)
 	}))
 	t.Cleanup(server.Close)
 	return anthropic.NewClient(option.WithBaseURL(server.URL), option.WithAPIKey("none"))

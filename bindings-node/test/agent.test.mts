@@ -69,7 +69,8 @@ test('nothing is saved while the reviewer is away', async () => {
 function standIn(contents: object[][]): Anthropic {
   const fetch = async () => {
     const message = { type: 'message', role: 'assistant', content: contents.shift() };
-    return Response.json({ ...message, stop_reason: 'end_turn', usage: {} });
+    const stop_reason = contents.length > 0 ? 'tool_use' : 'end_turn';
+    return Response.json({ ...message, stop_reason, usage: {} });
   };
   return new Anthropic({ apiKey: 'none', fetch });
 }

@@ -72,7 +72,8 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["content-length"]))
             message = {"type": "message", "role": "assistant", "content": contents.pop(0)}
-            body = json.dumps({**message, "stop_reason": "end_turn", "usage": {}}).encode()
+            reason = "tool_use" if contents else "end_turn"
+            body = json.dumps({**message, "stop_reason": reason, "usage": {}}).encode()
             self.send_response(200)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(body)))
