@@ -20,7 +20,12 @@ TEA = "/memories/tea.md"
 
 
 # Blocks of a real conversation, as the API sent them.
-LOOK = {"type": "tool_use", "id": "toolu_1", "name": "memory", "input": {"command": "view", "path": TEA}}
+LOOK = {
+    "type": "tool_use",
+    "id": "toolu_1",
+    "name": "memory",
+    "input": {"command": "view", "path": TEA},
+}
 EDIT = {
     "type": "tool_use",
     "id": "toolu_2",
