@@ -59,7 +59,7 @@ def test_an_existing_file_is_not_replaced(memory: Memory) -> None:
 
 
 def test_nothing_is_saved_while_the_reviewer_is_away() -> None:
-    def before(command: dict[str, Any]) -> None:
+    def before(command: Any) -> None:
         raise TimeoutError("the reviewer does not answer")
 
     memory = Memory("memory:", before=before)
