@@ -133,6 +133,29 @@ func ExampleMemory_History() {
 	// - green
 }
 
+func ExampleMemory_ActingAs() {
+	defer inTemporaryDirectory()()
+	ctx := context.Background()
+	memory, err := memdir.Open("sqlite:team.db", memdir.MemoryOptions{History: true, StaleGuard: memdir.StaleGuardOn})
+	if err != nil {
+		panic(err)
+	}
+	defer memory.Close()
+	agent, err := memory.ActingAs("agent 7")
+	if err != nil {
+		panic(err)
+	}
+	defer agent.Close()
+
+	err = agent.Write(ctx, "/memories/tea.md", "- green\n")
+	if err != nil {
+		panic(err)
+	}
+	versions, err := memory.History(ctx, memdir.HistoryQuery{Actor: "agent 7"})
+	fmt.Println(len(versions), err)
+	// Output: 1 <nil>
+}
+
 func ExampleOpenStore() {
 	memory, err := memdir.OpenStore(mapstore.New(), memdir.MemoryOptions{History: true})
 	if err != nil {
@@ -255,7 +278,7 @@ func TestTheCodeOfTheDocumentsIsHere(t *testing.T) {
 			tested[strings.TrimSpace(line)] = true
 		}
 	}
-	for _, page := range []string{"README.md", "../docs/start/go.md", "../docs/languages/go.md", "../docs/guides/encrypted.md", "../docs/guides/review.md", "../docs/guides/your-own-code.md", "../docs/stores/mounts.md", "../docs/stores/write-a-store.md"} {
+	for _, page := range []string{"README.md", "../docs/start/go.md", "../docs/languages/go.md", "../docs/guides/encrypted.md", "../docs/guides/review.md", "../docs/guides/several-processes.md", "../docs/guides/your-own-code.md", "../docs/stores/mounts.md", "../docs/stores/write-a-store.md"} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

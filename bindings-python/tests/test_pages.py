@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 import sysconfig
 import textwrap
 from typing import TYPE_CHECKING
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
 README = cases.PROJECT / "README.md"
 START = cases.PROJECT / "docs" / "start"
 PAGE = cases.PROJECT / "docs" / "stores" / "write-a-store.md"
-SERVERS = cases.PROJECT / "docs" / "guides" / "servers-in-python.md"
+GUIDES = cases.PROJECT / "docs" / "guides"
+SERVERS = GUIDES / "servers-in-python.md"
+MANY_USERS = GUIDES / "many-users.md"
+PROCESSES = GUIDES / "several-processes.md"
+TESTING = GUIDES / "testing.md"
 JVM = cases.PROJECT / "docs" / "integrations" / "frameworks-jvm.md"
 PACKAGES = [cases.PROJECT / f"bindings-{name}" / "README.md" for name in ("c", "uniffi")]
 QUOTED = re.compile(r"<!-- from (\S+) -->\n```\w+\n(.*?)\n```", re.DOTALL)
@@ -36,7 +41,7 @@ def plain(code: str) -> str:
     ("file", "code"),
     [
         quoted
-        for page in (PAGE, SERVERS, JVM, *PACKAGES)
+        for page in (PAGE, SERVERS, MANY_USERS, TESTING, JVM, *PACKAGES)
         for quoted in QUOTED.findall(page.read_text("utf-8"))
     ],
 )
@@ -58,6 +63,23 @@ def test_the_page_about_servers_quotes_the_server() -> None:
     assert {file for file, _ in QUOTED.findall(page)} == {"examples/python/server.py"}
     for link in LINK.findall(page):
         assert (SERVERS.parent / link).exists(), link
+
+
+@pytest.mark.parametrize("page", [MANY_USERS, TESTING])
+def test_a_guide_quotes_all_of_its_code(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert len(QUOTED.findall(text)) == len(re.findall(r"```(?:python|ts|kotlin|swift|go)\n", text))
+
+
+def test_two_processes_edit_one_file_as_the_guide_says(tmp_path: Path) -> None:
+    """The guide's example and its session, docs/guides/several-processes.md."""
+    for mark, printed in (("python", block(PROCESSES, "printed", "text")), ("python-session", "")):
+        program = tmp_path / "agents.py"
+        program.write_text(block(PROCESSES, mark, "python"), "utf-8")
+        ran = subprocess.run(
+            [sys.executable, program], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        assert ran.stdout == printed
 
 
 def test_every_language_is_quoted_and_every_file_is_there() -> None:

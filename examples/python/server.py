@@ -5,7 +5,7 @@
     export MEMORY_KEY=base64:…                      # 32 bytes; leave it out for no encryption
     uvicorn server:app
 
-docs/guides/servers-in-python.md explains it.
+docs/guides/many-users.md and docs/guides/servers-in-python.md explain it.
 """
 
 from __future__ import annotations

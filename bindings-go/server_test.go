@@ -1,0 +1,128 @@
+package memdir_test
+
+// The server of docs/guides/many-users.md. The page quotes this file.
+
+import (
+	"encoding/json"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	memdir "github.com/memdir/memdir/bindings-go"
+)
+
+func memoryOf(user string) (*memdir.Memory, error) {
+	return memdir.Open(os.Getenv("MEMORIES"), memdir.MemoryOptions{
+		Namespace:     "user:" + user,
+		MaxFiles:      memdir.Of(200),
+		MaxTotalBytes: memdir.Of(1_000_000),
+		LockTimeout:   memdir.Of(2 * time.Second),
+	})
+}
+
+type opener func(user string) (*memdir.Memory, error)
+
+// tool answers one tool call, for a conversation that runs elsewhere.
+func (open opener) tool(w http.ResponseWriter, r *http.Request) {
+	memory, err := open(userOf(r))
+	if err != nil {
+		fail(w, memdir.ErrorUnavailable, err)
+		return
+	}
+	defer memory.Close()
+	input, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+	if err != nil {
+		http.Error(w, "The request is too large.", http.StatusRequestEntityTooLarge)
+		return
+	}
+	reply := memory.Execute(r.Context(), input)
+	if reply.Cause != nil {
+		fail(w, reply.Kind, reply.Cause)
+		return
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"content": reply.Text, "is_error": reply.IsError})
+}
+
+// fail answers for a failed store. Only a request that changed nothing is worth another try.
+func fail(w http.ResponseWriter, kind memdir.ErrorKind, cause error) {
+	log.Print(cause)
+	switch kind {
+	case memdir.ErrorBusy, memdir.ErrorCancelled, memdir.ErrorUnavailable:
+		w.Header().Set("Retry-After", "5")
+		http.Error(w, "The memory cannot be used now.", http.StatusServiceUnavailable)
+	default:
+		http.Error(w, "The change may or may not have been made.", http.StatusInternalServerError)
+	}
+}
+
+// forget erases everything of a user, including the history, at the user's request.
+func (open opener) forget(w http.ResponseWriter, r *http.Request) {
+	memory, err := open(userOf(r))
+	if err != nil {
+		fail(w, memdir.ErrorUnavailable, err)
+		return
+	}
+	defer memory.Close()
+	erased, err := memory.Erase(r.Context(), false)
+	if err != nil {
+		fail(w, memdir.ErrorOutcomeUnknown, err)
+		return
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"files": erased.Files, "versions": erased.Versions})
+}
+
+// userOf returns the user's id. Your own server checks a session or a token; this one trusts the client.
+func userOf(r *http.Request) string {
+	return strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+}
+
+func TestAServerKeepsTheMemoriesOfItsUsersApart(t *testing.T) {
+	place := t.TempDir()
+	open := opener(func(user string) (*memdir.Memory, error) {
+		return memdir.Open(place+"/"+user, memdir.MemoryOptions{})
+	})
+	send := func(handler http.HandlerFunc, user, body string) (int, string) {
+		request := httptest.NewRequest("POST", "/", strings.NewReader(body))
+		request.Header.Set("Authorization", "Bearer "+user)
+		answer := httptest.NewRecorder()
+		handler(answer, request)
+		return answer.Code, strings.TrimSpace(answer.Body.String())
+	}
+	create := `{"command": "create", "path": "/memories/a.md", "file_text": "tea\n"}`
+	made := `{"content":"File created successfully at: /memories/a.md","is_error":false}`
+	for _, user := range []string{"ann", "ben"} {
+		if status, body := send(open.tool, user, create); status != 200 || body != made {
+			t.Error(status, body)
+		}
+	}
+	if status, body := send(open.forget, "ann", ""); status != 200 || body != `{"files":1,"versions":0}` {
+		t.Error(status, body)
+	}
+	if status, body := send(open.tool, "ann", create); status != 200 || body != made {
+		t.Error(status, body)
+	}
+	if status, body := send(open.tool, "ben", create); status != 200 || !strings.Contains(body, `"is_error":true`) {
+		t.Error(status, body)
+	}
+	if status, body := send(open.tool, "ann", strings.Repeat(" ", 1<<20+1)); status != 413 {
+		t.Error(status, body)
+	}
+}
+
+func TestAServerAsksForAnotherTryWhileItsDatabaseIsDown(t *testing.T) {
+	t.Setenv("MEMORIES", "postgres://none@127.0.0.1:1/none?connect_timeout=1")
+	log.SetOutput(io.Discard)
+	defer log.SetOutput(os.Stderr)
+	request := httptest.NewRequest("POST", "/", strings.NewReader(`{"command": "view", "path": "/memories"}`))
+	request.Header.Set("Authorization", "Bearer ann")
+	answer := httptest.NewRecorder()
+	opener(memoryOf).tool(answer, request)
+	if answer.Code != 503 || answer.Header().Get("Retry-After") != "5" {
+		t.Error(answer.Code, answer.Body)
+	}
+}
