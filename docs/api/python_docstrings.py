@@ -1,7 +1,7 @@
 """Prepares the docstrings and signatures of the Python package for its reference, as an extension of Griffe.
 
-The stubs have overloads without an implementation, `__new__` in the place of `__init__`, and examples as doctests. A name
-in backticks becomes a link if the package has it.
+The stubs have overloads without an implementation, `__new__` in the place of `__init__`, and examples as doctests. A
+name in backticks becomes a link if the package has it.
 """
 
 import copy
