@@ -1,6 +1,6 @@
 """Prepares the docstrings and signatures of the Python package for its reference, as an extension of Griffe.
 
-The stubs have overloads without an implementation, `__new__` in the place of `__init__`, and examples as doctests. A
+The stubs have overloads without an implementation, `__new__` instead of `__init__`, and examples as doctests. A
 name in backticks becomes a link if the package has it.
 """
 
