@@ -238,6 +238,60 @@ test-docs: ## the documentation site, in a real browser (T=NAME: only such tests
 	@[ -e $(CACHE)/chromium ] || exit 0
 	@tests/step 'documents: tests' tests/harmless node --test --test-timeout=900000 $(if $(T),--test-name-pattern='$(T)') tests/docs/all.mjs
 
+# Each language's own tool builds its API reference. They run one after the other, so that the printed times are comparable.
+REFERENCES := reference-python reference-typescript reference-kotlin reference-swift reference-go reference-c reference-rust
+REFERENCE := $(CACHE)/reference
+.PHONY: reference $(REFERENCES)
+reference: ## the API reference of each language, in target/reference (or one: reference-python, …)
+	@$(call need,$(PYTHON),the API references)
+	@rm -rf target/reference
+	@status=0
+	@$(call ready,--keep-going $(REFERENCES)) || status=$$?
+	@docs/api/index || status=$$?
+	@exit $$status
+
+reference-python:
+	@$(call need,$(PYTHON),the reference for Python)
+	@$(call ready,$(REFERENCE)/python/ready)
+	@docs/api/build python $(REFERENCE)/python/bin/python docs/api/python
+
+reference-typescript:
+	@$(call need,node,the reference for TypeScript)
+	@$(call ready,$(CACHE)/node-tools $(REFERENCE)/typescript/ready)
+	@docs/api/build typescript docs/api/typescript
+
+reference-kotlin:
+	@$(call need,mvn,the reference for Kotlin)
+	@docs/api/build kotlin docs/api/kotlin
+
+reference-swift:
+	@docs/api/build swift docs/api/swift
+
+reference-go:
+	@$(call need,go,the reference for Go)
+	@docs/api/build go docs/api/go
+
+reference-c:
+	@$(call need,$(PYTHON),the reference for C)
+	@$(call ready,$(REFERENCE)/python/ready)
+	@docs/api/build c $(REFERENCE)/python/bin/python docs/api/c
+
+reference-rust:
+	@$(call need,cargo,the reference for Rust)
+	@docs/api/build rust docs/api/rust
+
+.PHONY: test-reference
+test-reference: ## the API references in target/reference, in a real browser
+	@$(call need,node,Node)
+	@$(call ready,$(CACHE)/chromium $(CACHE)/page/ready)
+	@[ -e $(CACHE)/chromium ] || exit 0
+	@tests/harmless node --test --test-timeout=600000 tests/docs/reference.mjs
+
+.PHONY: site
+site: ## the site with the API references in target/reference, as it is published
+	@$(call ready,docs)
+	@docs/api/index --publish
+
 .PHONY: test-bundlers
 test-bundlers: ## the Node package in bundlers, test runners and other runtimes (long)
 	@$(call need,node,Node)
@@ -570,6 +624,18 @@ $(CACHE)/docs/ready: docs/requirements.txt
 	tests/step 'documents: packages' $(CACHE)/docs/bin/pip install --quiet --requirement $<
 	touch $@
 
+# What builds the API references for Python and C, with the site's look, and the one for TypeScript.
+$(REFERENCE)/python/ready: docs/requirements.txt docs/api/requirements.txt
+	$(PYTHON) -m venv $(REFERENCE)/python
+	tests/step 'reference: packages for Python' $(REFERENCE)/python/bin/pip install --quiet --requirement docs/requirements.txt --requirement docs/api/requirements.txt
+	touch $@
+
+$(REFERENCE)/typescript/ready: docs/api/package.json docs/api/package-lock.json
+	mkdir -p $(REFERENCE)/typescript
+	cp docs/api/package.json docs/api/package-lock.json docs/api/.npmrc $(REFERENCE)/typescript
+	tests/step 'reference: packages for TypeScript' npm ci --silent --ignore-scripts --prefix $(REFERENCE)/typescript
+	touch $@
+
 # The tools that open the page in a browser.
 $(CACHE)/page/ready: tests/page/package.json tests/page/package-lock.json
 	mkdir -p $(CACHE)/page
@@ -628,6 +694,7 @@ lint-rust:
 	@$(PYTHON) tests/layers
 	@$(PYTHON) tests/links
 	@$(PYTHON) tests/docs/examples
+	@$(PYTHON) tests/docs/reference --configuration
 	@$(PYTHON) release/version > /dev/null
 	@$(PYTHON) release/check-notices
 
@@ -635,9 +702,9 @@ lint-rust:
 lint-python:
 	@$(call need,$(PYTHON),Python)
 	@$(call ready,$(CACHE)/python-tools $(CACHE)/python-installed)
-	@programs=$$(grep -lE '^#!.*python3' release/*)
-	@$(BIN)/ruff check --quiet bindings-python docs/build docs/builder examples tests release $$programs
-	@$(BIN)/ruff format --quiet --check bindings-python docs/build docs/builder examples tests release $$programs
+	@programs=$$(grep -lsE '^#!.*python3' release/* docs/api/*)
+	@$(BIN)/ruff check --quiet bindings-python docs/build docs/builder docs/api examples tests release $$programs
+	@$(BIN)/ruff format --quiet --check bindings-python docs/build docs/builder docs/api examples tests release $$programs
 	@cd bindings-python
 	@../$(BIN)/mypy
 	@../$(BIN)/pyright --pythonpath ../$(BIN)/python

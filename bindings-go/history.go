@@ -177,7 +177,7 @@ type RedactTextQuery struct {
 // returns what it would do, and the files that have the text now. The text is removed from names as well, unless a file or
 // directory has such a name now. Names of actors stay. It computes every content.
 //
-// If files have the text now, the error is a [HistoryError] of the kind HistoryIsCurrent, with their paths.
+// If files have the text now, the error is an [*Error] with the HistoryKind [HistoryIsCurrent] and their Paths.
 func (m *Memory) RedactText(ctx context.Context, query RedactTextQuery, reason string, dryRun bool) (RedactedText, error) {
 	var redacted RedactedText
 	err := m.call(ctx, "redact_text", map[string]any{

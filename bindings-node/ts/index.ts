@@ -4,7 +4,7 @@
  * {@link memoryTool} is the tool for the tool runner of `@anthropic-ai/sdk`, {@link Memory} the
  * engine for everything else.
  *
- * @module
+ * @module memdir
  */
 
 export type {

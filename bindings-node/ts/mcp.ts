@@ -1,7 +1,7 @@
 /**
  * Replies as the results of MCP tools: for the Claude Agent SDK, and for an MCP server of your own.
  *
- * @module
+ * @module memdir/mcp
  */
 
 import type { ImageBlock, Reply } from './reply.js';

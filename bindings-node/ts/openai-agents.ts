@@ -1,7 +1,7 @@
 /**
  * Replies as the outputs of a tool of the OpenAI Agents SDK.
  *
- * @module
+ * @module memdir/openai-agents
  */
 
 import type { ImageBlock, Reply } from './reply.js';

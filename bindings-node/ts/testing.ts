@@ -1,7 +1,7 @@
 /**
  * Help for the tests of your own {@link Store}.
  *
- * @module
+ * @module memdir/testing
  */
 
 import { AssertionError } from 'node:assert';
