@@ -110,8 +110,9 @@ pub(super) struct TreeArguments {
 
     /// List the files that existed at this time
     ///
-    /// The ages are those at that time. A file that has not changed since the history began is listed
-    /// as it is now, if it was last written before that time. Empty directories are not in the history.
+    /// The ages are those at that time. A file that has not changed since the history began is
+    /// listed as it is now, if it was last written before that time. Empty directories are not in
+    /// the history.
     #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true, help_heading = "History", verbatim_doc_comment)]
     pub(super) at: Option<SystemTime>,
 }
@@ -172,20 +173,22 @@ pub(super) struct CopyArguments {
 
     /// Also encrypt the names, if the destination is created with a key
     ///
-    /// The key is in the environment variable MEMDIR_TO_ENCRYPTION_KEY, that of an encrypted source in
-    /// MEMDIR_FROM_ENCRYPTION_KEY.
+    /// The key is in the environment variable MEMDIR_TO_ENCRYPTION_KEY, that of an encrypted
+    /// source in MEMDIR_FROM_ENCRYPTION_KEY.
     #[arg(long, help_heading = "Encryption", verbatim_doc_comment)]
     pub(super) encrypt_names: bool,
 
-    /// The failures that a copied file survives
+    /// The failures that a copied file survives: full or relaxed
     ///
     /// - full: a loss of power. Each file is flushed to the disk
-    /// - relaxed: only a crash of the process. This is faster for many small files in a local store
+    /// - relaxed: only a crash of the process. This is faster for many small files in a local
+    ///   store
     #[arg(
         long,
         value_name = "WORD",
         default_value = "full",
         value_parser = PossibleValuesParser::new(["full", "relaxed"]).try_map(|word| word.parse::<Durability>()),
+        hide_possible_values = true,
         help_heading = "Store",
         verbatim_doc_comment
     )]

@@ -71,8 +71,8 @@ pub(super) struct GrepArguments {
 
     /// Also search earlier versions, for matches that the files no longer have
     ///
-    /// Each of these lines begins with the id of the newest version that contains the match, which
-    /// `memdir show --version` prints.
+    /// Each of these lines begins with the id of the newest version that contains the match,
+    /// which `memdir show --version` prints.
     #[arg(long, help_heading = "History", verbatim_doc_comment)]
     pub(super) history: bool,
 
@@ -160,8 +160,8 @@ pub(super) struct MoveArguments {
 
 /// Delete files, and directories with -r
 ///
-/// If one of the paths does not exist, or is a directory and -r is not given, nothing is deleted. With a
-/// history, `memdir undo` brings the files back.
+/// If one of the paths does not exist, or is a directory and -r is not given, nothing is deleted.
+/// With a history, `memdir undo` brings the files back.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct RemoveArguments {
@@ -233,9 +233,9 @@ pub(super) struct EraseArguments {
 
 /// Delete files that have not been used for a while
 ///
-/// A change of a file counts as a use. A view counts only if the programs that use the memory record it
-/// (option `record_access` or `expire_after`). Otherwise files that are only read are deleted as well, so
-/// try --dry-run first. Directories are kept.
+/// A change of a file counts as a use. A view counts only if the programs that use the memory record
+/// it (option `record_access` or `expire_after`). Otherwise files that are only read are deleted as
+/// well, so try --dry-run first. Directories are kept.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct ExpireArguments {

@@ -200,10 +200,13 @@ fn heading(flag: &Flag) -> &'static str {
 fn long_help(flag: &Flag) -> String {
     /// The width of the help without its indentation.
     const COLUMNS: usize = 86;
-    let mut text = wrapped(flag.details, COLUMNS, "");
-    if matches!(flag.kind, Kind::Patterns | Kind::Rules) {
-        text += "\nThe flag can be repeated.";
-    }
+    let details = match flag.kind {
+        Kind::Patterns | Kind::Rules => {
+            format!("{}. The flag can be repeated.", flag.details.trim_end_matches('.'))
+        }
+        _ => flag.details.to_owned(),
+    };
+    let mut text = wrapped(&details, COLUMNS, "");
     if !flag.words.is_empty() {
         text.push('\n');
     }

@@ -22,8 +22,8 @@ the change is recorded, and `memdir undo` can undo it.";
 
 /// About the commands that restore a state from the history.
 const RESTORED: &str = "\
-Nothing is changed if something is in the way of a file, such as a file at the path of its directory.
-The exit code is then 1, and standard error names each such path.";
+Nothing is changed if something is in the way of a file, such as a file at the path of its
+directory. The exit code is then 1, and standard error names each such path.";
 
 pub(super) const COMMANDS: &[Help] = &[
     Help {
@@ -217,8 +217,8 @@ Exit code: 1 if the destination has another content, or a history of its own.",
         ],
         details: "\
 Options are not stored with a memory. The limits, patterns of paths and rules for sensitive text of
-your program apply only if you pass them here. If the store has a history, `memdir undo` can undo the
-import.
+your program apply only if you pass them here. If the store has a history, `memdir undo` can undo
+the import.
 
 Exit codes: 0 if everything is in the memory, 1 if something was left out or is in the way. Hidden
 files are left out with exit code 0.",

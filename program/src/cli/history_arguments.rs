@@ -9,8 +9,8 @@ use crate::typed_time::parse_time;
 
 /// List the changes in the history, newest first
 ///
-/// The columns are the id of the version, its time, the actor, the operation, the size and the path. The
-/// operation is `external` if another program made the change.
+/// The columns are the id of the version, its time, the actor, the operation, the size and the path.
+/// The operation is `external` if another program made the change.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct LogArguments {
@@ -95,9 +95,9 @@ pub(super) struct BlameArguments {
 
 /// Restore a version of a file, or everything as it was at a time
 ///
-/// The id of a deletion restores the deleted files. If a file has changed since that version, nothing is
-/// changed, unless --overwrite is given. With --all, every file gets the content that it had at the
-/// time. The restore is itself a change, which can be undone.
+/// The id of a deletion restores the deleted files. If a file has changed since that version, nothing
+/// is changed, unless --overwrite is given. With --all, every file gets the content that it had at
+/// the time. The restore is itself a change, which can be undone.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
