@@ -277,7 +277,7 @@ complete -c memdir -n "__fish_memdir_using_subcommand erase" -s y -l yes -d 'Ski
 complete -c memdir -n "__fish_memdir_using_subcommand erase" -s n -l dry-run -d 'Only count what would be removed'
 complete -c memdir -n "__fish_memdir_using_subcommand erase" -l json -d 'Print JSON, one object per line'
 complete -c memdir -n "__fish_memdir_using_subcommand erase" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c memdir -n "__fish_memdir_using_subcommand copy" -l durability -d 'The failures that a copied file survives' -r -f -a "full\t''
+complete -c memdir -n "__fish_memdir_using_subcommand copy" -l durability -d 'The failures that a copied file survives: full or relaxed' -r -f -a "full\t''
 relaxed\t''"
 complete -c memdir -n "__fish_memdir_using_subcommand copy" -l overwrite -d 'Replace files that have another content'
 complete -c memdir -n "__fish_memdir_using_subcommand copy" -s n -l dry-run -d 'Only compare, and print what would be copied'
