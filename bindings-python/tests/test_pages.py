@@ -178,6 +178,7 @@ def test_a_start_page_prints_what_readme_prints(page: str) -> None:
     assert block(START / f"{page}.md", "printed", "text") == block(README, "printed", "text")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="the pictures are those of a Unix terminal")
 def test_the_pictures_of_a_terminal_are_current() -> None:
     path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
     program = cases.PROJECT / "tests/docs/terminal-pictures"
