@@ -151,7 +151,9 @@ pub(super) fn suggest_command(error: &mut clap::Error) {
         return;
     };
     let meant = OTHER_NAMES.iter().find(|(other, _)| given == other).map(|(_, command)| *command);
-    if let Some(command) = meant {
+    // This build may be without a server.
+    if let Some(command) = meant.filter(|name| Arguments::command().find_subcommand(name).is_some())
+    {
         let meant = ContextValue::Strings(vec![command.to_owned()]);
         error.insert(ContextKind::SuggestedSubcommand, meant);
     }
@@ -193,7 +195,7 @@ mod tests {
                 .find_subcommand(help.name)
                 .unwrap()
                 .get_arguments()
-                .any(|argument| argument.is_hide_short_help_set());
+                .any(clap::Arg::is_hide_short_help_set);
             assert_eq!(help.takes_options, takes_options, "{}", help.name);
         }
     }
