@@ -221,6 +221,12 @@ pictures: ## the pictures of the page for the documentation
 	@[ -e $(CACHE)/chromium ] || exit 0
 	@node tests/page/pictures.mjs
 
+.PHONY: terminal-pictures
+terminal-pictures: ## the pictures of a terminal for the documentation
+	@$(call need,$(PYTHON),Python)
+	@$(call ready,$(CACHE)/python-tools $(CACHE)/python-installed)
+	@PATH=$(BIN):$$PATH $(BIN)/python tests/docs/terminal-pictures
+
 .PHONY: docs
 docs: ## the documentation site, in target/site
 	@$(call need,$(PYTHON),the site of the documents)

@@ -187,7 +187,7 @@ def test_policies_are_flags(tmp_path: Path) -> None:
         check=False,
     )
     assert (wrong.returncode, wrong.stdout) == (2, "")
-    assert "max_files must be a whole number" in wrong.stderr
+    assert "'--max-files <NUMBER>': use a whole number" in wrong.stderr
     open_to_all = subprocess.run(
         [*PROGRAM, str(tmp_path), "--http=0.0.0.0:0"], capture_output=True, text=True, check=False
     )

@@ -178,6 +178,20 @@ def test_a_start_page_prints_what_readme_prints(page: str) -> None:
     assert block(START / f"{page}.md", "printed", "text") == block(README, "printed", "text")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="the pictures are those of a Unix terminal")
+def test_the_pictures_of_a_terminal_are_current() -> None:
+    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
+    program = cases.PROJECT / "tests/docs/terminal-pictures"
+    ran = subprocess.run(
+        [sys.executable, program, "--check"],
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+
+
 def run_in_shell(script: str, place: Path) -> str:
     path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
     ran = subprocess.run(

@@ -16,7 +16,7 @@ pub use lines::{Snippet, count_lines, insert_lines, line_at, snippet};
 pub use memdir_history::text_diff::unified_diff;
 pub use memdir_history::text_merge::{CONFLICT_MARKS, Merged, count_conflict_marks, merge};
 pub use memdir_store::Splice;
-pub(crate) use memdir_store::similar::most_similar;
+pub use memdir_store::similar::most_similar;
 pub use memdir_store::time::{parse as parse_rfc3339, rfc3339};
 pub use page::{Ending, NotText, Page, Pager};
 pub use size::human_size;

@@ -1,4 +1,4 @@
-//! The arguments of the command line, and its help.
+//! The arguments of the command line. Their comments are the help of the program; `help.rs` adds the examples.
 
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::file_arguments::{
     EditArguments, EraseArguments, ExpireArguments, GrepArguments, MoveArguments, PutArguments,
-    RemoveArguments, StatsArguments, WatchArguments, policies,
+    RemoveArguments, StatsArguments, WatchArguments,
 };
 use super::flags::ChangeFlags;
 use super::history_arguments::{
@@ -22,38 +22,12 @@ use super::server_arguments::ServeArguments;
 use crate::typed_time::parse_time;
 use memdir::store::Durability;
 
-/// View, search, edit, copy and verify the memory of agents, and undo their changes.
+/// View, search, edit, copy and verify the memory of agents, and undo their changes
 #[derive(Debug, Parser)]
-#[command(
-    name = "memdir",
-    version,
-    after_help = "\
-STORE is one of:
-  ./memory                 a local directory (any path), in the layout of the SDKs' own tools
-  dir:./notes              the files of that very directory
-  sqlite:agent.db          an SQLite database
-  postgres://…, s3://…     the other stores that this build knows
-  env:NAME                 the address in the environment variable NAME; for addresses that hold
-                           passwords, as others on this machine can see a command's arguments
-
-Keys of encrypted stores come from the environment: MEMDIR_ENCRYPTION_KEY, and for copy
-MEMDIR_FROM_ENCRYPTION_KEY and MEMDIR_TO_ENCRYPTION_KEY.
-
-TIME is a time such as 14:30, 'yesterday 9:00', today, 2026-03-14 or 2026-03-14T15:09:26Z, or how
-long ago: 30m, 2h, 3d, 1w. Without a zone it is in the one of this computer (TZ); a time of the
-day alone is the last such time, today's or yesterday's.
-ID is the id of a version or a change, as `memdir log` shows it, or its beginning or its end, of
-at least 6 digits, if no other one has the same.
-
-Exit codes:
-  0  all is well
-  1  refused, or problems were found, or grep found nothing
-  2  wrong arguments or configuration
-  3  a store cannot be opened or reached, or failed"
-)]
+#[command(name = "memdir", version)]
 pub(super) struct Arguments {
-    /// Print JSON, one object a line
-    #[arg(long, global = true)]
+    /// Print JSON, one object per line
+    #[arg(long, global = true, help_heading = "Output")]
     pub(super) json: bool,
 
     #[command(subcommand)]
@@ -93,19 +67,12 @@ pub(super) enum Command {
     Completions(CompletionsArguments),
 }
 
-/// Print what completes memdir's commands and flags in a shell
+/// Print the completions of commands and options for a shell
 ///
-/// The Python and the npm package bring the same files, in directories where most shells look if the
+/// The Python and the npm package include the same files, in directories where most shells look if the
 /// package is installed for the whole system.
 #[derive(Debug, Args)]
-#[command(
-    verbatim_doc_comment,
-    after_help = "\
-Examples:
-  memdir completions bash > ~/.local/share/bash-completion/completions/memdir
-  memdir completions zsh > \"${fpath[1]}/_memdir\"
-  memdir completions fish > ~/.config/fish/completions/memdir.fish"
-)]
+#[command(verbatim_doc_comment)]
 pub(super) struct CompletionsArguments {
     /// The shell
     #[arg(value_enum)]
@@ -119,161 +86,159 @@ pub(super) enum Shell {
     Fish,
 }
 
-/// Show what a store holds, or held at a time: sizes, ages and names
+/// List files with sizes and ages, now or at an earlier time
+///
+/// The columns are the size of a file, and the time since it was last written. Hidden entries are left
+/// out, as in the agent's own listings.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Example: memdir tree ./memory --at 2d")]
+#[command(verbatim_doc_comment)]
 pub(super) struct TreeArguments {
-    /// The store to look at
+    /// The store, such as ./memory or sqlite:agent.db
     pub(super) store: String,
 
-    /// The directory to begin with
+    /// The directory to list
     #[arg(default_value = "/memories")]
     pub(super) path: String,
 
-    /// Show hidden entries too, which the agent does not see in listings
+    /// Also list hidden entries, which the agent does not see
     #[arg(short, long)]
     pub(super) all: bool,
 
-    /// Show this many levels only
+    /// List only this many levels
     #[arg(short, long, value_name = "LEVELS", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) depth: Option<u32>,
 
-    /// Show what there was at this time, as the history tells
-    #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true)]
+    /// List the files that existed at this time
+    ///
+    /// The ages are those at that time. A file that has not changed since the history began is
+    /// listed as it is now, if it was last written before that time. Empty directories are not in
+    /// the history.
+    #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true, help_heading = "History", verbatim_doc_comment)]
     pub(super) at: Option<SystemTime>,
 }
 
-/// Print a file's bytes, as they are or as they were
+/// Print a file, as it is or as it was
+///
+/// The output is exactly the bytes of the file. On a terminal, control characters are escaped.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Example: memdir show ./memory /memories/notes.md --at 2h")]
+#[command(verbatim_doc_comment)]
 pub(super) struct ShowArguments {
-    /// The store that holds it
+    /// The store, such as ./memory or sqlite:agent.db
     pub(super) store: String,
 
     /// The file, such as /memories/notes.md
     #[arg(required_unless_present = "version")]
     pub(super) path: Option<String>,
 
-    /// Print what the agent's `view` answers instead, with numbered lines
+    /// Print what the agent's `view` returns, with numbered lines
     #[arg(short, long, conflicts_with_all = ["json", "version", "at"])]
     pub(super) lines: bool,
 
-    /// Print a version of the history instead, which `memdir log` lists
-    #[arg(long, value_name = "ID", conflicts_with_all = ["path", "at"])]
+    /// Print this version, which `memdir log` lists
+    #[arg(long, value_name = "ID", conflicts_with_all = ["path", "at"], help_heading = "History")]
     pub(super) version: Option<String>,
 
-    /// Print what the file held at this time, as the history tells
-    #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true)]
+    /// Print the content that the file had at this time
+    #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true, help_heading = "History")]
     pub(super) at: Option<SystemTime>,
 }
 
 /// Copy everything from one store into another
 ///
-/// Contents, times, hidden files, empty directories and the history are copied; nothing is ever
+/// Contents, times, hidden files, empty directories and the history are copied. Nothing is ever
 /// deleted.
-/// Both stores are compared first. If the destination holds another content anywhere, nothing
-/// is copied, and the command says where. Each copy is read back and compared. After an
-/// interruption, the same command does the rest.
+/// Both stores are compared first. If the destination has another content at any path, nothing is
+/// copied, and these paths are listed. Each copy is read back and compared. After an interruption, the
+/// same command copies the rest.
 #[derive(Debug, Args)]
-#[command(
-    verbatim_doc_comment,
-    after_help = "\
-Example: memdir copy ./memory sqlite:agent.db"
-)]
+#[command(verbatim_doc_comment)]
 pub(super) struct CopyArguments {
     /// The store to copy from
     pub(super) from: String,
 
-    /// The store to copy to; a directory or database is made
+    /// The store to copy to; a directory or database is created
     pub(super) to: String,
 
     /// Replace files that have another content
     #[arg(long)]
     pub(super) overwrite: bool,
 
-    /// Copy the files alone
-    #[arg(long)]
-    pub(super) without_history: bool,
-
-    /// If the destination is made, with a key: encrypt its names too
-    #[arg(long)]
-    pub(super) encrypt_names: bool,
-
     /// Only compare, and print what would be copied
     #[arg(short = 'n', long)]
     pub(super) dry_run: bool,
 
-    /// What a copied file survives: "full" a loss of power, "relaxed" the end of the process
+    /// Copy the files without their history
+    #[arg(long, help_heading = "History")]
+    pub(super) without_history: bool,
+
+    /// Also encrypt the names, if the destination is created with a key
+    ///
+    /// The key is in the environment variable MEMDIR_TO_ENCRYPTION_KEY, that of an encrypted
+    /// source in MEMDIR_FROM_ENCRYPTION_KEY.
+    #[arg(long, help_heading = "Encryption", verbatim_doc_comment)]
+    pub(super) encrypt_names: bool,
+
+    /// The failures that a copied file survives: full or relaxed
+    ///
+    /// - full: a loss of power. Each file is flushed to the disk
+    /// - relaxed: only a crash of the process. This is faster for many small files in a local
+    ///   store
     #[arg(
         long,
         value_name = "WORD",
         default_value = "full",
         value_parser = PossibleValuesParser::new(["full", "relaxed"]).try_map(|word| word.parse::<Durability>()),
+        hide_possible_values = true,
+        help_heading = "Store",
+        verbatim_doc_comment
     )]
     pub(super) durability: Durability,
 }
 
-/// Write everything that a store holds into one file, an archive
+/// Write a whole memory with its history into one file, an archive
 ///
-/// The archive is a tar file with contents, times, hidden files, empty directories and the
-/// history, and a manifest with the SHA-256 of each. It is not encrypted, also if the store is.
+/// The archive is a tar file with contents, times, hidden files, empty directories and the history, and
+/// a manifest with the SHA-256 of each part. It is not encrypted, even if the store is.
 #[derive(Debug, Args)]
-#[command(
-    verbatim_doc_comment,
-    after_help = "\
-Example: memdir export ./memory memory.tar"
-)]
+#[command(verbatim_doc_comment)]
 pub(super) struct ExportArguments {
     /// The store to export
     pub(super) store: String,
 
-    /// The file to write; it appears when it is whole
+    /// The file to write; it has this name only when it is complete
     pub(super) file: PathBuf,
 
-    /// Replace a file that is there
+    /// Replace an existing file
     #[arg(long)]
     pub(super) overwrite: bool,
 
-    /// Export the files alone
-    #[arg(long)]
+    /// Export the files without their history
+    #[arg(long, help_heading = "History")]
     pub(super) without_history: bool,
 }
 
-/// Bring files into a store, or an archive of `memdir export`
+/// Import files, a directory, a tar file, or an archive of `memdir export`
 ///
-/// Files of text are written into the memory, each atomically, and recorded as one change if the store
-/// has a history. A file that is there already with the same content stays. If one is there with
-/// another content, nothing is written, and the command says where. What is not text, links, special
-/// files and what a policy forbids are left out and named.
-/// An archive is read and checked as a whole, and brought as it is, with its history, as by
+/// Text files are written into the memory, each atomically. If the store has a history, they are
+/// recorded as one change. A file that is already there with the same content stays. If there is
+/// another content at any path, nothing is imported, and these paths are listed. Files that are not
+/// text, links, special files, and files that a policy forbids are left out and named.
+/// An archive is first read and checked as a whole. It is imported unchanged, with its history, as by
 /// `memdir copy`.
 #[derive(Debug, Args)]
-#[command(
-    verbatim_doc_comment,
-    after_help = policies!("\
-Examples:
-  memdir import CLAUDE.md ./memory
-  memdir import ./notes ./memory --to /memories/notes --dry-run
-  memdir import notes.tar sqlite:agent.db --max-file-bytes 100000 --sensitive-text reject
-  memdir import memory.tar sqlite:agent.db
-
-Exit codes: 0 if everything is there, 1 if something was left out or is in the way. What is hidden is
-left out without that, unless --all is given.")
-)]
+#[command(verbatim_doc_comment)]
 pub(super) struct ImportArguments {
     /// The directory, text file, tar file or archive
     pub(super) source: PathBuf,
 
-    /// The store to import into; a directory or database is made
+    /// The store to import into; a directory or database is created
     pub(super) store: String,
 
-    /// The directory of the memory that the files go into; it is made
+    /// The directory of the memory that gets the files
     #[arg(long, value_name = "PATH", default_value = "/memories")]
     pub(super) to: String,
 
-    /// Import hidden files and node_modules, too
+    /// Also import hidden files and node_modules
     #[arg(short, long)]
     pub(super) all: bool,
 
@@ -281,13 +246,15 @@ pub(super) struct ImportArguments {
     #[arg(long)]
     pub(super) overwrite: bool,
 
-    /// Of an archive, import the files alone, under the policies
-    #[arg(long)]
-    pub(super) without_history: bool,
-
     /// Only print what would be done with each file
     #[arg(short = 'n', long)]
     pub(super) dry_run: bool,
+
+    /// Import the files of an archive without their history
+    ///
+    /// Only then do --to, --as, --history and the policies apply to an archive.
+    #[arg(long, help_heading = "History", verbatim_doc_comment)]
+    pub(super) without_history: bool,
 
     #[command(flatten)]
     pub(super) by: By,
@@ -296,27 +263,25 @@ pub(super) struct ImportArguments {
     pub(super) flags: ChangeFlags,
 }
 
-/// Read all that a store and its history hold, and report what is not as it should be
+/// Verify a store and its history, and report problems
+///
+/// Every file is read to its end. If there is a history, every record is read and every version is
+/// computed. Nothing is changed. Each problem is a line, and the last line counts what was read.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Example: memdir check sqlite:agent.db")]
+#[command(verbatim_doc_comment)]
 pub(super) struct CheckArguments {
-    /// The store to check
+    /// The store, such as ./memory or sqlite:agent.db
     pub(super) store: String,
 }
 
-/// List the memories in a PostgreSQL database or a bucket, and how much each holds
+/// List the memories in a PostgreSQL database or a bucket, with their sizes
 ///
-/// Each line has the number of files, their bytes, the bytes of the history, and the namespace.
-/// Row-level security limits a list to the namespaces that the user may see. In a bucket a
-/// directory of a memory that is at the prefix itself looks like a namespace.
+/// The columns are the number of files, their bytes, the bytes of the history, and the namespace.
+/// Row-level security limits the list to the namespaces that the database user may see. In a bucket, if
+/// there is a memory at the prefix itself, each of its directories looks like a namespace.
 #[derive(Debug, Args)]
-#[command(
-    verbatim_doc_comment,
-    after_help = "\
-Example: memdir namespaces postgres://localhost/agents"
-)]
+#[command(verbatim_doc_comment)]
 pub(super) struct NamespacesArguments {
-    /// The database or the prefix
+    /// The database, or the bucket with a prefix
     pub(super) store: String,
 }

@@ -15,6 +15,9 @@ use memdir::{Memory, MemoryOptions};
 /// If this variable is set, only errors and requested output are printed.
 const QUIET: &str = "MEMDIR_QUIET";
 
+/// The note of a command that changes a memory without policies.
+pub(super) const NO_POLICIES: &str = "no policies are in force, because options are not stored with a memory: pass them as flags, which --help lists";
+
 /// A memory that a command changes.
 pub(super) struct Changing {
     pub(super) memory: Memory,
@@ -60,10 +63,7 @@ impl Changing {
             .map_err(|error| argument.error(&error))?
             .acting_as(&by.name);
         if !flags.have_policies() {
-            note(
-                output,
-                "no policies are in force, as options are not stored with a memory: give them as flags, see --help",
-            );
+            note(output, NO_POLICIES);
         }
         Ok(Self { memory, argument })
     }

@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use clap::CommandFactory;
 use clap_complete::generate;
 use clap_complete::shells::{Bash, Fish, Zsh};
 
-use super::arguments::{Arguments, CompletionsArguments, Shell};
+use super::arguments::{CompletionsArguments, Shell};
+use super::help;
 use super::output::Output;
 use super::{Ended, Failure};
 
@@ -16,7 +16,7 @@ pub(super) fn run(wanted: &CompletionsArguments, output: &mut Output) -> Result<
 }
 
 pub(super) fn script(shell: Shell) -> Vec<u8> {
-    let mut command = Arguments::command();
+    let mut command = help::program();
     let mut script = Vec::new();
     match shell {
         Shell::Bash => generate(Bash, &mut command, "memdir", &mut script),

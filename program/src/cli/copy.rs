@@ -84,7 +84,7 @@ pub(super) fn transfer(
         let copied = match copied {
             Err(CopyError::Refused(_)) => {
                 return Err(Failure::Refused(
-                    "somebody else wrote into the destination during the copy: run it again"
+                    "another program wrote into the destination during the copy: run the same command again"
                         .to_owned(),
                 ));
             }

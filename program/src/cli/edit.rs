@@ -37,8 +37,8 @@ pub(super) fn run(wanted: &EditArguments, output: &mut Output) -> Result<Ended, 
         let kept = draft.keep();
         return Err(if is_conflict {
             Failure::Refused(format!(
-                "{path} was changed meanwhile, and nothing was overwritten. Your text is in {kept}. See what is there \
-                 now with `memdir show`, and edit it again; or write yours over it with `memdir put`"
+                "{path} was changed meanwhile, and nothing was overwritten. Your text is in {kept}. Compare it with \
+                 `memdir show`, then edit the file again, or replace it with `memdir put`"
             ))
         } else {
             with_place(failed(&error), &kept)

@@ -25,7 +25,10 @@ impl Draft {
     /// system accepts.
     pub(super) fn new(name: &str, text: &str) -> Result<Self, Failure> {
         let failed = |error: io::Error| {
-            Failure::Usage(format!("no temporary file can be made for the editor: {error}"))
+            Failure::Usage(format!(
+                "no temporary file can be created for the editor in {}: {error}",
+                env::temp_dir().display()
+            ))
         };
         let mut number = [0; 8];
         getrandom::fill(&mut number).map_err(|error| failed(io::Error::other(error)))?;
@@ -98,7 +101,7 @@ impl Draft {
         })?;
         String::from_utf8(read).map_err(|_| {
             Failure::Refused(format!(
-                "nothing was changed, as the text is not UTF-8 any more. It is in {kept}"
+                "nothing was changed, as the text is not UTF-8 any more. It is in {kept}: convert it, and write it with `memdir put`"
             ))
         })
     }

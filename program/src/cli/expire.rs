@@ -33,7 +33,7 @@ pub(super) fn run(wanted: &ExpireArguments, output: &mut Output) -> Result<Ended
     if !is_access_recorded(changing.visible()).map_err(|error| changing.argument.error(&error))? {
         note(
             output,
-            "no view of any file is recorded (record_access, expire_after): only changes count as uses",
+            "no view of any file is recorded (record_access, expire_after): only changes count as uses, so files that are only read are deleted, too",
         );
     }
     let expired = changing

@@ -1,10 +1,11 @@
 //! The options of a memory as flags of a command, such as `--max-files 100`.
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use serde_json::{Map, Value as Json};
 
 use super::Failure;
-use memdir::MemoryOptions;
+use memdir::{ConfigError, Error, MemoryOptions};
 
 /// One option.
 struct Flag {
@@ -13,8 +14,14 @@ struct Flag {
     /// Its name on the command line.
     flag: &'static str,
     kind: Kind,
-    /// Its meaning in one sentence.
+    /// The group of options that it belongs to.
+    section: &'static str,
+    /// Its meaning in a few words, for completions.
     about: &'static str,
+    /// Its meaning, for the help.
+    details: &'static str,
+    /// The words that it can be, with their meanings.
+    words: &'static [(&'static str, &'static str)],
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,7 +32,7 @@ enum Kind {
     Flag,
     Word,
     Text,
-    /// `90`, `15m`, `30d`, or `none`.
+    /// `90`, `15m`, `30d`, `26w`, or `none`.
     Duration,
     /// Given once for each pattern.
     Patterns,
@@ -36,31 +43,31 @@ enum Kind {
 /// Made from core/options.json by `make generate`.
 #[rustfmt::skip]
 const FLAGS: &[Flag] = &[
-    Flag { name: "max_view_chars", flag: "max-view-chars", kind: Kind::Number, about: "The most characters (Unicode scalar values) that one view shows" },
-    Flag { name: "max_file_bytes", flag: "max-file-bytes", kind: Kind::Number, about: "The most bytes that a file may have after a command" },
-    Flag { name: "max_total_bytes", flag: "max-total-bytes", kind: Kind::Number, about: "The most bytes that all files together may have, including hidden ones" },
-    Flag { name: "max_files", flag: "max-files", kind: Kind::Number, about: "The most files that the memory may have, including hidden ones" },
-    Flag { name: "max_image_bytes", flag: "max-image-bytes", kind: Kind::Number, about: "The most bytes of a .png, .jpg or .jpeg file that a view shows as an image" },
-    Flag { name: "on_existing", flag: "on-existing", kind: Kind::Word, about: "Selects how create treats an existing file: \"error\" refuses, \"overwrite\" replaces the whole content atomically" },
-    Flag { name: "read_only", flag: "read-only", kind: Kind::Flag, about: "The memory can be viewed but not changed" },
-    Flag { name: "read_only_paths", flag: "read-only-paths", kind: Kind::Patterns, about: "Patterns of paths that no command may change, such as \"/memories/handbook\", including everything below them" },
-    Flag { name: "writable_paths", flag: "writable-paths", kind: Kind::Patterns, about: "Patterns of the only paths that commands may change, including everything below them" },
-    Flag { name: "stale_guard", flag: "stale-guard", kind: Kind::Word, about: "Refuses an edit that is based on an outdated view" },
-    Flag { name: "sensitive_text", flag: "sensitive-text", kind: Kind::Word, about: "Controls keys, tokens, passwords and payment cards in text that a command would write: \"off\" does nothing, \"reject\" refuses the command, \"redact\" writes [REDACTED:rule] instead of them" },
-    Flag { name: "sensitive_rules", flag: "sensitive-rules", kind: Kind::Rules, about: "Your own rules, in addition to the built-in ones: patterns in the syntax of Rust's regex-lite, which has no look-around and no back-references" },
-    Flag { name: "sensitive_on_view", flag: "sensitive-on-view", kind: Kind::Flag, about: "Views show [REDACTED:rule] instead of sensitive text" },
-    Flag { name: "expire_after", flag: "expire-after", kind: Kind::Duration, about: "Before its first command, the memory removes files that have not been used for this long" },
-    Flag { name: "record_access", flag: "record-access", kind: Kind::Flag, about: "Records each view and each rename of a file as a use of the file" },
-    Flag { name: "never_expire", flag: "never-expire", kind: Kind::Patterns, about: "Patterns of files that never expire, such as \"/memories/handbook\", including everything below them" },
-    Flag { name: "history", flag: "history", kind: Kind::Flag, about: "Records every change before it is made, so changes can be listed and undone" },
-    Flag { name: "history_max_age", flag: "history-max-age", kind: Kind::Duration, about: "The history removes versions that are older than this, except the last ten of a file that exists" },
-    Flag { name: "history_max_versions", flag: "history-max-versions", kind: Kind::Number, about: "The maximum number of versions that are kept of each file; a file that exists keeps at least ten" },
-    Flag { name: "history_max_bytes", flag: "history-max-bytes", kind: Kind::Number, about: "The approximate maximum size of the history in bytes; beyond it the oldest versions are removed, except the last ten of a file that exists" },
-    Flag { name: "actor", flag: "actor", kind: Kind::Text, about: "The actor of this memory's changes, for its history: a session, a user, the id of a tool call" },
-    Flag { name: "durability", flag: "durability", kind: Kind::Word, about: "The failures that an acknowledged command survives: \"full\" a loss of power, \"relaxed\" only a crash of the process" },
-    Flag { name: "lock_timeout", flag: "lock-timeout", kind: Kind::Duration, about: "The time that a change waits for other writers of the same store (local directory, SQLite, PostgreSQL)" },
-    Flag { name: "namespace", flag: "namespace", kind: Kind::Text, about: "Selects one of several memories in one PostgreSQL database or one bucket" },
-    Flag { name: "encrypt_names", flag: "encrypt-names", kind: Kind::Flag, about: "Also encrypts the names in a store that is created with a key" },
+    Flag { name: "max_view_chars", flag: "max-view-chars", kind: Kind::Number, section: "Limits", about: "The most characters (Unicode scalar values) that one view shows", details: "The most characters (Unicode scalar values) that one view shows. A longer view is cut, and its last line says how to continue. \"none\" removes the limit.", words: &[] },
+    Flag { name: "max_file_bytes", flag: "max-file-bytes", kind: Kind::Number, section: "Limits", about: "The most bytes that a file may have after a command", details: "The most bytes that a file may have after a command. A larger file that another program wrote can be viewed. If it has at most 16 MiB, it can be edited to become smaller. \"none\" removes the limit.", words: &[] },
+    Flag { name: "max_total_bytes", flag: "max-total-bytes", kind: Kind::Number, section: "Limits", about: "The most bytes that all files together may have, including hidden ones", details: "The most bytes that all files together may have, including hidden ones. \"none\" sets no limit.", words: &[] },
+    Flag { name: "max_files", flag: "max-files", kind: Kind::Number, section: "Limits", about: "The most files that the memory may have, including hidden ones", details: "The most files that the memory may have, including hidden ones. \"none\" sets no limit.", words: &[] },
+    Flag { name: "max_image_bytes", flag: "max-image-bytes", kind: Kind::Number, section: "Limits", about: "The most bytes of a .png, .jpg or .jpeg file that a view shows as an image", details: "The most bytes of a .png, .jpg or .jpeg file that a view shows as an image. Claude accepts at most 3,932,160. \"none\" turns images off.", words: &[] },
+    Flag { name: "on_existing", flag: "on-existing", kind: Kind::Word, section: "Commands", about: "Selects how create treats an existing file", details: "Selects how create treats an existing file", words: &[("error", "Refuses with the documented error"), ("overwrite", "Replaces the whole content atomically")] },
+    Flag { name: "read_only", flag: "read-only", kind: Kind::Flag, section: "Commands", about: "The memory can be viewed but not changed", details: "The memory can be viewed but not changed. The directory or database must exist. Nothing is created in a directory.", words: &[] },
+    Flag { name: "read_only_paths", flag: "read-only-paths", kind: Kind::Patterns, section: "Commands", about: "Patterns of paths that no command may change", details: "Patterns of paths that no command may change, such as \"/memories/handbook\", including everything below them. They take precedence over --writable-paths.", words: &[] },
+    Flag { name: "writable_paths", flag: "writable-paths", kind: Kind::Patterns, section: "Commands", about: "Patterns of the only paths that commands may change, including everything below them", details: "Patterns of the only paths that commands may change, including everything below them", words: &[] },
+    Flag { name: "stale_guard", flag: "stale-guard", kind: Kind::Word, section: "Commands", about: "Refuses an edit that is based on an outdated view", details: "Refuses an edit that is based on an outdated view", words: &[("off", "Edits are never refused"), ("on", "Refuses an insert into a file that has changed since this session of the memory last showed or wrote it"), ("strict", "Also refuses such a str_replace, and both commands for a file that it has never shown or written")] },
+    Flag { name: "sensitive_text", flag: "sensitive-text", kind: Kind::Word, section: "Sensitive text", about: "Controls keys, tokens, passwords and payment cards in text that a command would write", details: "Controls keys, tokens, passwords and payment cards in text that a command would write", words: &[("off", "The text is written unchanged"), ("reject", "The command is refused"), ("redact", "[REDACTED:rule] is written instead of the text")] },
+    Flag { name: "sensitive_rules", flag: "sensitive-rules", kind: Kind::Rules, section: "Sensitive text", about: "Your own rules, in addition to the built-in ones", details: "Your own rules, in addition to the built-in ones: patterns in the syntax of Rust's regex-lite, which has no look-around and no back-references", words: &[] },
+    Flag { name: "sensitive_on_view", flag: "sensitive-on-view", kind: Kind::Flag, section: "Sensitive text", about: "Views show [REDACTED:rule] instead of sensitive text", details: "Views show [REDACTED:rule] instead of sensitive text. The file is not changed. Such a view reads the whole file into memory.", words: &[] },
+    Flag { name: "expire_after", flag: "expire-after", kind: Kind::Duration, section: "Expiry", about: "Before its first command, the memory removes files that have not been used for this long", details: "Before its first command, the memory removes files that have not been used for this long. Must be more than 0. The store must keep times of access.", words: &[] },
+    Flag { name: "record_access", flag: "record-access", kind: Kind::Flag, section: "Expiry", about: "Records each view and each rename of a file as a use of the file", details: "Records each view and each rename of a file as a use of the file. Each record costs a write. --expire-after turns this on.", words: &[] },
+    Flag { name: "never_expire", flag: "never-expire", kind: Kind::Patterns, section: "Expiry", about: "Patterns of files that never expire, such as \"/memories/handbook\", including everything below them", details: "Patterns of files that never expire, such as \"/memories/handbook\", including everything below them", words: &[] },
+    Flag { name: "history", flag: "history", kind: Kind::Flag, section: "History", about: "Records every change before it is made, so changes can be listed and undone", details: "Records every change before it is made, so changes can be listed and undone", words: &[] },
+    Flag { name: "history_max_age", flag: "history-max-age", kind: Kind::Duration, section: "History", about: "The history removes versions that are older than this, except the last ten of a file that exists", details: "The history removes versions that are older than this, except the last ten of a file that exists. \"none\" keeps versions of any age.", words: &[] },
+    Flag { name: "history_max_versions", flag: "history-max-versions", kind: Kind::Number, section: "History", about: "The maximum number of versions that are kept of each file; a file that exists keeps at least ten", details: "The maximum number of versions that are kept of each file; a file that exists keeps at least ten. \"none\" sets no limit.", words: &[] },
+    Flag { name: "history_max_bytes", flag: "history-max-bytes", kind: Kind::Number, section: "History", about: "The approximate maximum size of the history in bytes", details: "The approximate maximum size of the history in bytes; beyond it the oldest versions are removed, except the last ten of a file that exists. \"none\" sets no limit.", words: &[] },
+    Flag { name: "actor", flag: "actor", kind: Kind::Text, section: "History", about: "The actor of this memory's changes, for its history", details: "The actor of this memory's changes, for its history: a session, a user, the id of a tool call", words: &[] },
+    Flag { name: "durability", flag: "durability", kind: Kind::Word, section: "The store", about: "The failures that an acknowledged command survives", details: "The failures that an acknowledged command survives. Object storage is always durable.", words: &[("full", "A loss of power: data and directory are flushed before the command is acknowledged"), ("relaxed", "A crash of the process. The operating system decides when to write to the disk")] },
+    Flag { name: "lock_timeout", flag: "lock-timeout", kind: Kind::Duration, section: "The store", about: "The time that a change waits for other writers of the same store", details: "The time that a change waits for other writers of the same store (local directory, SQLite, PostgreSQL). After that the command is refused, and nothing is changed. \"none\" waits without limit.", words: &[] },
+    Flag { name: "namespace", flag: "namespace", kind: Kind::Text, section: "The store", about: "Selects one of several memories in one PostgreSQL database or one bucket", details: "Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as a user's name. Pass untrusted values in this option, never in an address. On every other store this option is an error.", words: &[] },
+    Flag { name: "encrypt_names", flag: "encrypt-names", kind: Kind::Flag, section: "The store", about: "Also encrypts the names in a store that is created with a key", details: "Also encrypts the names in a store that is created with a key. An existing store keeps its setting.", words: &[] },
 ];
 
 /// The given flags, as the JSON object of options.
@@ -118,7 +125,31 @@ impl Flags {
 fn on(flags: Map<String, Json>, options: MemoryOptions) -> Result<MemoryOptions, Failure> {
     options
         .with_json(&Json::Object(flags).to_string())
-        .map_err(|error| Failure::Usage(error.to_string()))
+        .map_err(|error| Failure::Usage(sentence(&error)))
+}
+
+/// The sentence of an error, with the names of flags in place of the names of options.
+pub(super) fn sentence(error: &Error) -> String {
+    match error {
+        Error::Config(config) => with_flags(config),
+        error => error.to_string(),
+    }
+}
+
+fn with_flags(error: &ConfigError) -> String {
+    let mut sentence = error.to_string();
+    for flag in FLAGS {
+        // Names of one word may also be other words of the sentence, except at its beginning.
+        if let Some(rest) = sentence.strip_prefix(flag.name)
+            && (flag.name.contains('_') || error.option() == Some(flag.name))
+            && !rest.starts_with('_')
+        {
+            sentence = format!("--{}{rest}", flag.flag);
+        } else if flag.name.contains('_') {
+            sentence = sentence.replace(&format!(" {} ", flag.name), &format!(" --{} ", flag.flag));
+        }
+    }
+    sentence
 }
 
 /// All flags except those of these options.
@@ -126,18 +157,97 @@ fn flags(but: &'static [&'static str]) -> impl Iterator<Item = &'static Flag> {
     FLAGS.iter().filter(|flag| !but.contains(&flag.name))
 }
 
+/// `-h` hides these flags, because there are many of them, and few are needed.
 fn argument(flag: &'static Flag) -> Arg {
-    let arg =
-        Arg::new(flag.name).long(flag.flag).help(flag.about).help_heading("Options of the memory");
+    let arg = Arg::new(flag.name)
+        .long(flag.flag)
+        .help(flag.about)
+        .long_help(long_help(flag))
+        .help_heading(heading(flag))
+        .hide_short_help(true);
     match flag.kind {
         Kind::Flag => arg.action(ArgAction::SetTrue),
         Kind::Patterns => arg.action(ArgAction::Append).value_name("PATTERN"),
         Kind::Rules => arg.action(ArgAction::Append).value_name("ID=PATTERN"),
-        Kind::Number => arg.value_name("NUMBER").allow_negative_numbers(true),
-        Kind::Word => arg.value_name("WORD"),
+        Kind::Number => {
+            arg.value_name("NUMBER").allow_negative_numbers(true).value_parser(number_text)
+        }
+        Kind::Word => {
+            let words =
+                flag.words.iter().map(|(word, about)| PossibleValue::new(*word).help(*about));
+            // The long help has them in lines that fit on a screen.
+            arg.value_name("WORD")
+                .value_parser(PossibleValuesParser::new(words))
+                .hide_possible_values(true)
+        }
         Kind::Text => arg.value_name("TEXT"),
-        Kind::Duration => arg.value_name("DURATION").allow_hyphen_values(true),
+        Kind::Duration => {
+            arg.value_name("DURATION").allow_hyphen_values(true).value_parser(duration_text)
+        }
     }
+}
+
+fn heading(flag: &Flag) -> &'static str {
+    match (flag.name, flag.section) {
+        ("encrypt_names", _) => "Encryption",
+        (_, "Commands" | "Sensitive text") => "Policies",
+        (_, "The store") => "Store",
+        (_, section) => section,
+    }
+}
+
+/// The long help: the meaning, and a line for each word that the value can be.
+fn long_help(flag: &Flag) -> String {
+    /// The width of the help without its indentation.
+    const COLUMNS: usize = 86;
+    let details = match flag.kind {
+        Kind::Patterns | Kind::Rules => {
+            format!("{}. The flag can be repeated.", flag.details.trim_end_matches('.'))
+        }
+        _ => flag.details.to_owned(),
+    };
+    let mut text = wrapped(&details, COLUMNS, "");
+    if !flag.words.is_empty() {
+        text.push('\n');
+    }
+    for (word, about) in flag.words {
+        text.push('\n');
+        text += &wrapped(&format!("- {word}: {about}"), COLUMNS, "  ");
+    }
+    text
+}
+
+/// The text in lines of at most `columns`. All lines but the first begin with `indent`.
+fn wrapped(text: &str, columns: usize, indent: &str) -> String {
+    let (mut lines, mut width) = (String::new(), 0);
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if width > 0 && width + 1 + length > columns {
+            lines.push('\n');
+            lines += indent;
+            width = indent.len();
+        } else if width > 0 {
+            lines.push(' ');
+            width += 1;
+        }
+        lines += word;
+        width += length;
+    }
+    lines
+}
+
+/// Checks the text of a number.
+fn number_text(given: &str) -> Result<String, String> {
+    let is_valid = given == "none" || given.parse::<u64>().is_ok();
+    is_valid.then(|| given.to_owned()).ok_or_else(|| "use a whole number, or none".to_owned())
+}
+
+/// Checks the text of a duration.
+fn duration_text(given: &str) -> Result<String, String> {
+    let is_valid = given == "none" || seconds(given).is_some_and(|seconds| seconds >= 0.0);
+    is_valid.then(|| given.to_owned()).ok_or_else(|| {
+        "use a number of seconds, or a duration such as 15m, 2h, 30d or 26w, or none".to_owned()
+    })
 }
 
 /// The given values, as the JSON object of options.
@@ -175,11 +285,7 @@ impl FromArgMatches for Flags {
 
 impl Args for ChangeFlags {
     fn augment_args(command: Command) -> Command {
-        // There are many of them, and few are needed, so `-h` hides them.
-        command.args(
-            flags(NOT_OF_A_CHANGE)
-                .map(|flag| argument(flag).hide_short_help(true).long_help(flag.about)),
-        )
+        command.args(flags(NOT_OF_A_CHANGE).map(argument))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -198,7 +304,7 @@ impl FromArgMatches for ChangeFlags {
     }
 }
 
-/// Converts a value to JSON. An invalid value stays text, so the error comes from the options.
+/// Converts a value to JSON.
 fn one(kind: Kind, given: &str) -> Json {
     match kind {
         Kind::Number | Kind::Duration if given == "none" => Json::Null,
@@ -219,9 +325,9 @@ fn several<'g>(kind: Kind, given: impl Iterator<Item = &'g str>) -> Json {
     Json::Object(rules.collect())
 }
 
-/// Parses a number of seconds, minutes (`15m`), hours (`2h`) or days (`30d`).
+/// Parses a number of seconds, minutes (`15m`), hours (`2h`), days (`30d`) or weeks (`26w`).
 fn seconds(given: &str) -> Option<f64> {
-    let units = [("s", 1.0), ("m", 60.0), ("h", 3_600.0), ("d", 86_400.0)];
+    let units = [("s", 1.0), ("m", 60.0), ("h", 3_600.0), ("d", 86_400.0), ("w", 604_800.0)];
     let (number, unit) = units
         .into_iter()
         .find_map(|(ending, unit)| Some((given.strip_suffix(ending)?, unit)))
@@ -282,15 +388,43 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_by_the_option() {
+    fn a_wrong_value_is_named_by_its_flag() {
         for (arguments, part) in [
-            (["--max-files", "many"], "max_files must be a whole number"),
-            (["--lock-timeout", "soon"], "lock_timeout must be a number of seconds"),
-            (["--stale-guard", "maybe"], "stale_guard must be"),
-            (["--never-expire", "notes"], "never_expire"),
+            (["--max-files", "many"], "'--max-files <NUMBER>': use a whole number"),
+            (["--max-files", "-1"], "'--max-files <NUMBER>': use a whole number"),
+            (["--lock-timeout", "soon"], "'--lock-timeout <DURATION>': use a number of seconds"),
+            (["--lock-timeout", "-1s"], "'--lock-timeout <DURATION>': use a number of seconds"),
+            (["--stale-guard", "strikt"], "a similar value exists: 'strict'"),
+            (["--never-expire", "notes"], "--never-expire"),
         ] {
-            let said = options(&arguments).unwrap_err();
-            assert!(said.contains(part), "{said}");
+            let error = options(&arguments).unwrap_err();
+            assert!(error.contains(part), "{error}");
         }
+    }
+
+    #[test]
+    fn options_in_a_sentence_become_flags() {
+        for (error, sentence) in [
+            (ConfigError::of_option("max_files").and(" is wrong"), "--max-files is wrong"),
+            (ConfigError::of_option("history").and(" keeps history"), "--history keeps history"),
+            (ConfigError::from("history is off".to_owned()), "history is off"),
+            (
+                ConfigError::of_option("history_max_age").and(" needs history"),
+                "--history-max-age needs history",
+            ),
+            (
+                ConfigError::from("this store has no record_access times".to_owned()),
+                "this store has no --record-access times",
+            ),
+        ] {
+            assert_eq!(with_flags(&error), sentence);
+        }
+    }
+
+    #[test]
+    fn long_texts_are_wrapped() {
+        assert_eq!(wrapped("a bc def gh", 6, ""), "a bc\ndef gh");
+        assert_eq!(wrapped("- a: bc def", 7, "  "), "- a: bc\n  def");
+        assert_eq!(wrapped("abcdefgh i", 4, ""), "abcdefgh\ni");
     }
 }

@@ -55,7 +55,9 @@ pub(super) fn run(wanted: &GrepArguments, output: &mut Output) -> Result<Ended, 
         // A path that does not exist now may be in the history.
         Err(Error::Refused(_)) if wanted.history => {}
         // As with grep, exit code 1 means that nothing was found.
-        Err(Error::Refused(refused)) => return Err(Failure::Usage(refused.into_sentence())),
+        Err(error @ Error::Refused(_)) => {
+            return Err(usage(argument.error_in(&**memory.store(), &path, &error)));
+        }
         searched => searched.map_err(|error| argument.error(&error))?,
     }
     search.file_ends()?;
@@ -76,8 +78,9 @@ fn usage(failure: Failure) -> Failure {
 fn query(wanted: &GrepArguments) -> Result<GrepQuery, Failure> {
     let query = match wanted.fixed_strings {
         true => GrepQuery::text(wanted.pattern.as_str()),
-        false => GrepQuery::regex(&wanted.pattern)
-            .map_err(|error| Failure::Usage(format!("PATTERN is wrong: {error}")))?,
+        false => GrepQuery::regex(&wanted.pattern).map_err(|error| {
+            Failure::Usage(format!("PATTERN is wrong: {error}; -F searches for it as literal text"))
+        })?,
     };
     Ok(if wanted.ignore_case { query.ignoring_case() } else { query })
 }

@@ -53,9 +53,10 @@ pub(super) fn reading<'m>(
 ) -> Result<HistorySnapshot<'m>, Failure> {
     match memory.history_snapshot() {
         Ok(reading) if !reading.is_empty() => Ok(reading),
-        Ok(_) | Err(HistoryError::Off) => {
-            Err(Failure::Refused(format!("no history was ever kept of {}", argument.shown())))
-        }
+        Ok(_) | Err(HistoryError::Off) => Err(Failure::Refused(format!(
+            "{} has no history: the option `history` of your program begins one, and so does `memdir put --history`",
+            argument.shown()
+        ))),
         Err(error) => Err(failure(&error, argument)),
     }
 }
@@ -65,11 +66,11 @@ pub(super) fn named(reading: &HistorySnapshot<'_>, given: &str) -> Result<Resolv
     match reading.resolve(given) {
         ResolvedId::Unknown => {
             let given = escaped(given);
-            Err(Failure::Refused(format!("there is no version or change {given} in this history")))
+            Err(Failure::Refused(format!("there is no version or change {given} in this history: `memdir log` lists them")))
         }
         // Do not repeat the argument, because it may be an address.
         ResolvedId::NoId => Err(Failure::Usage(
-            "ID is wrong: use the id of a version or a change, or at least 6 digits of its beginning or its end"
+            "ID is wrong: use an id that `memdir log` prints, or at least 6 digits of its beginning or its end"
                 .to_owned(),
         )),
         ResolvedId::Ambiguous(ids) => {
@@ -79,7 +80,7 @@ pub(super) fn named(reading: &HistorySnapshot<'_>, given: &str) -> Result<Resolv
             let more = ids.len().saturating_sub(NAMED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let given = escaped(given);
-            Err(Failure::Refused(format!("{given} may be each of these{more}: give more digits")))
+            Err(Failure::Refused(format!("{given} stands for each of these ids{more}: give more digits")))
         }
         named => Ok(named),
     }
@@ -103,7 +104,9 @@ pub(super) fn version(reading: &HistorySnapshot<'_>, given: &str) -> Result<Hist
                 say(&id.to_string());
             }
             let count = versions.len();
-            Err(Failure::Refused(format!("this change made {count} versions: give the id of one")))
+            Err(Failure::Refused(format!(
+                "this change made {count} versions: give the id of one of them"
+            )))
         }
         _ => Err(Failure::Refused(HistoryError::NoId(escaped(given)).to_string())),
     }

@@ -7,42 +7,49 @@ use clap::{ArgGroup, Args, ValueEnum};
 
 use crate::typed_time::parse_time;
 
-/// Show the changes of a memory with history, newest first
+/// List the changes in the history, newest first
+///
+/// The columns are the id of the version, its time, the actor, the operation, the size and the path.
+/// The operation is `external` if another program made the change.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  memdir log ./memory /memories/notes.md -p --since 2d
-  memdir log ./memory --format git-fast-import | git -C repository fast-import")]
+#[command(verbatim_doc_comment)]
 pub(super) struct LogArguments {
-    /// The store to look at
+    /// The store, such as ./memory or sqlite:agent.db
     pub(super) store: String,
 
-    /// Only the versions of this file, or of everything in this directory
+    /// Only changes of this file, or of everything in this directory
     pub(super) path: Option<String>,
 
-    /// Show what each change did to the file, too, as a unified diff
-    #[arg(short, long)]
+    /// Also print each change as a unified diff
+    #[arg(short, long, help_heading = "Output")]
     pub(super) patch: bool,
 
-    /// Only the versions that this actor made
+    /// Only changes by this actor
     #[arg(long, value_name = "NAME")]
     pub(super) actor: Option<String>,
 
-    /// Only the versions that were made at this time or later
+    /// Only changes at this time or later, such as 2h or yesterday
     #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true)]
     pub(super) since: Option<SystemTime>,
 
-    /// The most versions
-    #[arg(short = 'n', long, value_name = "COUNT", allow_negative_numbers = true)]
+    /// Print at most this many versions
+    #[arg(
+        short = 'n',
+        long,
+        help_heading = "Output",
+        value_name = "COUNT",
+        allow_negative_numbers = true
+    )]
     pub(super) limit: Option<usize>,
 
-    /// Only the versions before this one, such as the last one shown
+    /// Only versions before this one, such as the last one printed
     #[arg(long, value_name = "ID")]
     pub(super) before: Option<String>,
 
-    /// Print a stream for another program instead: git-fast-import
+    /// Print the whole history for another program: git-fast-import
     #[arg(
         long,
+        help_heading = "Output",
         value_enum,
         hide_possible_values = true,
         conflicts_with_all = ["path", "patch", "actor", "since", "limit", "before", "json"]
@@ -55,70 +62,63 @@ pub(super) enum Format {
     GitFastImport,
 }
 
-/// Show what changed between two versions, or with one, what it changed
+/// Show what a version changed, or the difference between two versions
+///
+/// The output is a unified diff.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Example: memdir diff ./memory 4f1c90000002")]
+#[command(verbatim_doc_comment)]
 pub(super) struct DiffArguments {
-    /// The store to look at
+    /// The store, such as ./memory or sqlite:agent.db
     pub(super) store: String,
 
-    /// The version; of a change, all of its versions
+    /// The id of a version, or of a change for all its versions
     pub(super) id: String,
 
-    /// Another version, to compare with
+    /// The id of another version to compare with
     pub(super) other: Option<String>,
 }
 
-/// Show which change brought each line of a file, who made it and when
+/// Show who added each line of a file, and when
 ///
-/// The columns are: the end of the version's id, the actor, the time, the number of the line, its
-/// text. A ^ before the id says that the line may be older: another program brought it, or earlier
-/// versions were removed. Without an id, the file was changed since its last version.
+/// The columns are the end of the version's id, the actor, the time, the line number and the line. A ^
+/// before the id says that the line may be older than the version: another program added it, or earlier
+/// versions were removed. A line without an id was added after the file's last version.
 #[derive(Debug, Args)]
-#[command(
-    verbatim_doc_comment,
-    after_help = "\
-Example: memdir blame ./memory /memories/notes.md"
-)]
+#[command(verbatim_doc_comment)]
 pub(super) struct BlameArguments {
-    /// The store to look at
+    /// The store, such as ./memory or sqlite:agent.db
     pub(super) store: String,
 
     /// The file, such as /memories/notes.md
     pub(super) path: String,
 }
 
-/// Bring back a version of a file, or everything as it was at a time
+/// Restore a version of a file, or everything as it was at a time
 ///
-/// A deleted file is made again. A file that was changed since is left as it is, and nothing is
-/// brought back, unless --overwrite is given. With --all, every file becomes what it was at the
-/// time. What this changes is a change of its own, which can be undone.
+/// The id of a deletion restores the deleted files. If a file has changed since that version, nothing
+/// is changed, unless --overwrite is given. With --all, every file gets the content that it had at
+/// the time. The restore is itself a change, which can be undone.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
-    group = ArgGroup::new("what").required(true).args(["id", "all"]),
-    after_help = "\
-Examples:
-  memdir restore ./memory 4f1c90000002
-  memdir restore ./memory --all --at 2026-03-14T15:09Z --dry-run"
+    group = ArgGroup::new("what").required(true).args(["id", "all"])
 )]
 pub(super) struct RestoreArguments {
-    /// The store to change
+    /// The store, such as ./memory or sqlite:agent.db
     pub(super) store: String,
 
-    /// The version to bring back; of a change, all of its versions
+    /// The id of a version, or of a change for all its versions
     pub(super) id: Option<String>,
 
-    /// Also over what was changed since
+    /// Also replace files that have changed since
     #[arg(long, conflicts_with = "all")]
     pub(super) overwrite: bool,
 
-    /// Bring back everything as it was at a time
+    /// Restore everything as it was at a time (--at)
     #[arg(long, requires = "at")]
     pub(super) all: bool,
 
-    /// The time
+    /// The time for --all, such as 2h, 14:30 or 2026-03-14
     #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true, requires = "all")]
     pub(super) at: Option<SystemTime>,
 
@@ -138,25 +138,20 @@ pub(super) struct RestoreArguments {
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
-    group = ArgGroup::new("what").required(true).args(["change", "since"]),
-    after_help = "\
-Examples:
-  memdir undo ./memory 4f1c90000000
-  memdir undo ./memory 4f1c90000000 --merge --dry-run
-  memdir undo ./memory --since 2h --actor 'session 7' --dry-run"
+    group = ArgGroup::new("what").required(true).args(["change", "since"])
 )]
 pub(super) struct UndoArguments {
-    /// The store to change
+    /// The store, such as ./memory or sqlite:agent.db
     pub(super) store: String,
 
-    /// The change, or a version for its change
+    /// The id of a change, or of one of its versions
     pub(super) change: Option<String>,
 
-    /// Undo all changes since this time
+    /// Undo all changes since this time, such as 2h or yesterday
     #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true)]
     pub(super) since: Option<SystemTime>,
 
-    /// Only what this actor changed
+    /// With --since: only changes by this actor
     #[arg(long, value_name = "NAME", requires = "since", conflicts_with = "change")]
     pub(super) actor: Option<String>,
 
@@ -164,11 +159,11 @@ pub(super) struct UndoArguments {
     #[arg(long)]
     pub(super) skip_conflicts: bool,
 
-    /// Keep later changes of other lines that do not touch the undone lines
+    /// Keep later changes of lines that the undone change does not touch
     #[arg(long)]
     pub(super) merge: bool,
 
-    /// Only print the changes; merged files as a unified diff
+    /// Only print what would be changed; merged files as a unified diff
     #[arg(short = 'n', long)]
     pub(super) dry_run: bool,
 
@@ -176,47 +171,44 @@ pub(super) struct UndoArguments {
     pub(super) by: By,
 }
 
-/// Remove a version's content, or all contents with a text, from the history for good
+/// Remove a content, or every content with a text, from the history for good
 ///
-/// The version stays, with the reason instead of its content. A content that a file has now cannot be
-/// redacted: change or delete the file first.
-/// With --text, all versions with the text are redacted, and all names with it that no file or
-/// directory has now: they become "redacted-" and random digits. Without --yes, the matches are only
+/// The version stays, with the reason instead of its content. If a file has the content now, the
+/// command refuses: change or delete the file first.
+/// With --text, every version with the text is redacted, and every name with it that no file or
+/// directory has now: it becomes "redacted-" and random digits. Without --yes, the matches are only
 /// listed.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
-    group = ArgGroup::new("what").required(true).args(["id", "text"]),
-    after_help = "\
-Examples:
-  memdir redact ./memory 4f1c90000002 --reason 'held a password'
-  memdir redact ./memory --text hunter2 --reason 'a password'
-  memdir redact ./memory --text hunter2 --reason 'a password' --yes"
+    group = ArgGroup::new("what").required(true).args(["id", "text"])
 )]
 pub(super) struct RedactArguments {
-    /// The store to change
+    /// The store, such as ./memory or sqlite:agent.db
     pub(super) store: String,
 
-    /// The version; of a change, all of its versions
+    /// The id of a version, or of a change for all its versions
     pub(super) id: Option<String>,
 
-    /// Every version and name with this text. Other users of the machine may see it meanwhile
-    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new(), allow_hyphen_values = true)]
+    /// Redact every version and name with this text
+    ///
+    /// Other users of the machine can see the text while the command runs.
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new(), allow_hyphen_values = true, verbatim_doc_comment)]
     pub(super) text: Option<String>,
 
-    /// The text is a regular expression, as for grep
+    /// Treat the text as a regular expression, as in grep
     #[arg(long, requires = "text", conflicts_with = "id")]
     pub(super) regex: bool,
 
-    /// Upper and lower case are the same
+    /// Ignore case
     #[arg(short, long, requires = "text", conflicts_with = "id")]
     pub(super) ignore_case: bool,
 
-    /// Remove what has the text, and do not only print it
+    /// Remove the matches instead of only listing them
     #[arg(short, long, requires = "text", conflicts_with = "id")]
     pub(super) yes: bool,
 
-    /// Reason, shown to anyone who later asks for the content
+    /// The reason, shown to anyone who later asks for the content
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     pub(super) reason: String,
 
@@ -226,7 +218,7 @@ pub(super) struct RedactArguments {
 
 #[derive(Debug, Args)]
 pub(super) struct By {
-    /// Who makes this change, for the history
-    #[arg(long = "as", value_name = "NAME", default_value = "memdir", value_parser = NonEmptyStringValueParser::new())]
+    /// The actor that the history records for this change
+    #[arg(long = "as", help_heading = "History", value_name = "NAME", default_value = "memdir", value_parser = NonEmptyStringValueParser::new())]
     pub(super) name: String,
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::server_arguments::McpArguments;
-use super::{Ended, Failure, mounts, say, stores};
+use super::{Ended, Failure, mounts, not_served, say, stores};
 use crate::mcp::{self, NotServed, Served};
 use crate::with::with;
 use memdir::store::Store;
@@ -31,7 +31,7 @@ pub(super) fn run(wanted: &McpArguments) -> Result<Ended, Failure> {
         None => mcp::serve_stdio(memory, &wanted.prefix),
         Some(address) if !address.ip().is_loopback() => {
             return Err(Failure::Usage(format!(
-                "--http serves this machine only, as anybody who reaches it may change the memory: {address} is not \
+                "--http serves only this machine, because anyone who reaches it can change the memory: {address} is not \
                  a loopback address such as 127.0.0.1:8765"
             )));
         }
@@ -42,10 +42,10 @@ pub(super) fn run(wanted: &McpArguments) -> Result<Ended, Failure> {
     match served {
         Ok(()) => Ok(Ended::Well),
         Err(NotServed::Options(error)) => Err(argument.error(&error)),
-        Err(NotServed::Client(error)) => {
-            Err(Failure::Refused(format!("the client does not speak MCP: {error}")))
-        }
+        Err(NotServed::Client(error)) => Err(Failure::Refused(format!(
+            "the client does not speak MCP: {error}. A client starts this command itself: see `memdir help mcp`"
+        ))),
         // The port is in use, or the streams are closed.
-        Err(NotServed::Io(error)) => Err(Failure::Store(format!("nothing can be served: {error}"))),
+        Err(NotServed::Io(error)) => Err(not_served(&error, "--http=127.0.0.1:0")),
     }
 }

@@ -8,7 +8,7 @@
 use std::ffi::OsString;
 use std::io::{self, Write};
 
-use clap::Parser;
+use clap::FromArgMatches;
 use clap::error::{ContextKind, ContextValue};
 
 use memdir::store::redact_address;
@@ -29,6 +29,8 @@ mod file_arguments;
 mod fixed_files;
 mod flags;
 mod grep;
+mod help;
+mod help_texts;
 mod history;
 mod history_arguments;
 mod import;
@@ -52,6 +54,7 @@ mod serve;
 #[cfg(any(feature = "mcp", feature = "page"))]
 mod server_arguments;
 mod show;
+mod similar;
 mod stats;
 mod stores;
 mod style;
@@ -66,9 +69,13 @@ use output::Output;
 ///
 /// 0: success. 1: refused, or problems were found. 2: wrong arguments. 3: a store failed.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let arguments = match Arguments::try_parse_from(arguments) {
-        Ok(arguments) => arguments,
-        Err(error) => return refuse(error),
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let parsed = help::program()
+        .try_get_matches_from(&arguments)
+        .and_then(|matches| Arguments::from_arg_matches(&matches));
+    let arguments = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => return refuse(error, &arguments),
     };
     let mut output = Output::new(arguments.json);
     let done = match &arguments.command {
@@ -149,13 +156,23 @@ impl Failure {
     }
 }
 
+/// The failure of a server that cannot start. `address` is what to use instead if the address is in use.
+#[cfg(any(feature = "mcp", feature = "page"))]
+fn not_served(error: &io::Error, address: &str) -> Failure {
+    let advice = match error.kind() {
+        io::ErrorKind::AddrInUse => format!(": use {address}"),
+        _ => String::new(),
+    };
+    Failure::Store(format!("nothing can be served: {error}{advice}"))
+}
+
 /// Prints one line to standard error, without control characters. Ignores errors, for example if it is closed.
 fn say(sentence: &str) {
     let _ = writeln!(io::stderr(), "memdir: {}", style::escaped_lines(sentence));
 }
 
 /// Prints the help, the version, or an error about the arguments, and returns the exit code.
-fn refuse(mut error: clap::Error) -> u8 {
+fn refuse(mut error: clap::Error, arguments: &[OsString]) -> u8 {
     if !error.use_stderr() {
         let printed = io::stdout().write_all(error.render().to_string().as_bytes());
         return printed.map_or_else(|error| Failure::Output(error).tell(), |()| 0);
@@ -171,8 +188,11 @@ fn refuse(mut error: clap::Error) -> u8 {
     for (kind, text) in texts {
         error.insert(kind, ContextValue::String(text));
     }
+    // These suggestions repeat the argument.
     error.remove(ContextKind::Suggested);
+    help::suggest_command(&mut error);
+    let text = help::with_command(&error.render().to_string(), arguments);
     // An argument may be the name of a file that the shell expanded, so it may contain control characters.
-    let _ = io::stderr().write_all(style::escaped_lines(&error.render().to_string()).as_bytes());
+    let _ = io::stderr().write_all(style::escaped_lines(&text).as_bytes());
     2
 }

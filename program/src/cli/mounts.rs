@@ -22,9 +22,11 @@ struct Mounted {
 pub(super) fn parse(given: &MountFlags, root: &StoreArgument) -> Result<Mounts, Failure> {
     let mount = |(given, is_read_only): (&String, bool)| {
         let flag = if is_read_only { "--mount-read-only" } else { "--mount" };
-        let (path, store) = given
-            .split_once('=')
-            .ok_or_else(|| Failure::Usage(format!("{flag} is wrong: use PATH=STORE")))?;
+        let (path, store) = given.split_once('=').ok_or_else(|| {
+            Failure::Usage(format!(
+                "{flag} is wrong: use PATH=STORE, such as /memories/team=sqlite:team.db"
+            ))
+        })?;
         let argument = stores::only(store, root.options().clone())?;
         Ok(Mounted { path: path.to_owned(), argument, is_read_only })
     };

@@ -181,7 +181,7 @@ pub(super) fn in_the_way(what: &str, paths: u64, overwriting_helps: bool) -> Str
     let advice = if overwriting_helps {
         format!(": --overwrite would replace {them}")
     } else {
-        String::new()
+        format!(": rename {them} first, with `memdir mv`")
     };
     format!("nothing {what}, as {paths} in the way{advice}")
 }

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use clap::CommandFactory;
 use clap_mangen::Man;
 
-use super::arguments::{Arguments, Shell};
+use super::arguments::Shell;
 use super::completions::script;
+use super::help;
 
 /// In the wheel. The npm package takes them from there.
 const SHARE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../bindings-python/data/data/share");
@@ -34,15 +34,6 @@ fn the_pages_and_completions_of_the_packages_are_those_of_the_arguments() {
     assert_eq!(count, made.len() - 3, "a page of a command that is no more: run `make generate`");
 }
 
-#[test]
-fn the_help_of_each_command_has_an_example() {
-    for command in Arguments::command().get_subcommands() {
-        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-        let example = format!("memdir {} ", command.get_name());
-        assert!(help.starts_with("Example") && help.contains(&example), "{}", command.get_name());
-    }
-}
-
 /// The generated files, by their names below `share`.
 fn made() -> BTreeMap<PathBuf, String> {
     let mut made = BTreeMap::new();
@@ -54,7 +45,7 @@ fn made() -> BTreeMap<PathBuf, String> {
     for (shell, name) in shells {
         made.insert(name.into(), String::from_utf8(script(shell)).unwrap());
     }
-    let mut program = Arguments::command().disable_help_subcommand(true);
+    let mut program = help::program().disable_help_subcommand(true);
     program.build();
     for command in program.get_subcommands().chain([&program]) {
         let man = Man::new(command.clone()).source("memdir").manual("memdir");
@@ -71,18 +62,34 @@ fn made() -> BTreeMap<PathBuf, String> {
             man.render_subcommands_section(&mut page).unwrap();
         }
         let mut page = String::from_utf8(page).unwrap();
-        if let Some(more) = command.get_after_help() {
-            // Without filling, because examples have line breaks.
-            page += ".SH NOTES\n.nf\n";
-            for line in more.to_string().lines() {
-                page += &escaped(line);
-                page.push('\n');
-            }
-            page += ".fi\n";
+        if let Some(more) = command.get_after_long_help() {
+            page += &after_help(&more.to_string());
         }
         made.insert(Path::new("man/man1").join(man.get_filename()), page);
     }
     made
+}
+
+/// The examples and the details. They are not filled, because their lines have breaks.
+fn after_help(text: &str) -> String {
+    let (examples, notes) = match text.strip_prefix("Examples:\n") {
+        None => ("", text),
+        Some(rest) => rest.split_once("\n\n").unwrap_or((rest, "")),
+    };
+    let mut sections = String::new();
+    for (heading, lines) in [("EXAMPLES", examples), ("NOTES", notes)] {
+        if lines.is_empty() {
+            continue;
+        }
+        sections += &format!(".SH {heading}\n.nf\n");
+        for line in lines.lines() {
+            sections +=
+                &escaped(line.strip_prefix("  ").filter(|_| heading == "EXAMPLES").unwrap_or(line));
+            sections.push('\n');
+        }
+        sections += ".fi\n";
+    }
+    sections
 }
 
 /// Escapes a line for `man`.

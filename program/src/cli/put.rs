@@ -9,6 +9,7 @@ use super::file_arguments::PutArguments;
 use super::output::Output;
 use super::style::escaped;
 use super::{Ended, Failure, stores};
+use memdir::ErrorKind;
 use memdir::store::redact_address;
 
 pub(super) fn run(wanted: &PutArguments, output: &mut Output) -> Result<Ended, Failure> {
@@ -21,14 +22,30 @@ pub(super) fn run(wanted: &PutArguments, output: &mut Output) -> Result<Ended, F
     let failed = |error| changing.argument.error(&error);
     let is_there = memory.exists(path).map_err(failed)?;
     if wanted.create {
-        memory.create(path, &text).map_err(failed)?;
+        memory.create(path, &text).map_err(|error| match error.kind() {
+            ErrorKind::Exists => with_advice(failed(error), ": leave out --create to replace it"),
+            _ => failed(error),
+        })?;
     } else {
-        memory.write(path, &text, before.as_deref()).map_err(failed)?;
+        let written = memory.write(path, &text, before.as_deref());
+        written.map_err(|error| match error.kind() {
+            ErrorKind::Changed => with_advice(failed(error), ": read it again with `memdir show`"),
+            _ => failed(error),
+        })?;
     }
     let operation = if is_there { "modified" } else { "created" };
     changing.tell_redaction(path, &text, output);
     output.file(operation, path, None)?;
     Ok(Ended::Well)
+}
+
+fn with_advice(failure: Failure, advice: &str) -> Failure {
+    match failure {
+        Failure::Refused(sentence) => {
+            Failure::Refused(sentence.trim_end_matches('.').to_owned() + advice)
+        }
+        failure => failure,
+    }
 }
 
 /// The text of a file, or of standard input.
@@ -40,8 +57,10 @@ fn text(file: &Path) -> Result<String, Failure> {
         // The user may have typed an address instead of a file.
         (redact_address(&escaped(&file.to_string_lossy())), fs::read(file))
     };
-    let bytes = read.map_err(|error| Failure::Usage(format!("{shown}: {error}")))?;
+    let bytes = read.map_err(|error| Failure::Usage(format!("{shown} cannot be read: {error}")))?;
     String::from_utf8(bytes).map_err(|_| {
-        Failure::Refused(format!("nothing was written, as {shown} is not text (UTF-8)"))
+        Failure::Refused(format!(
+            "nothing was written, as {shown} is not text (UTF-8): convert it first"
+        ))
     })
 }

@@ -65,13 +65,13 @@ fn targets(
     for path in paths {
         if path.is_root() {
             return Err(Failure::Refused(format!(
-                "nothing was deleted, as {path} is the memory itself: name what is in it"
+                "nothing was deleted, as {path} is the memory itself: name the files to delete, or use `memdir erase` for everything"
             )));
         }
         let is_directory = match store.modified(&path) {
             Ok(_) => false,
             Err(StoreError::IsADirectory) => true,
-            Err(error) => return Err(nothing(argument.condition(&path, error))),
+            Err(error) => return Err(nothing(argument.condition_in(store, &path, error))),
         };
         if is_directory && !recursive {
             return Err(Failure::Refused(format!(

@@ -19,7 +19,8 @@ pub(super) fn run(wanted: &MoveArguments, output: &mut Output) -> Result<Ended, 
         to = to.join(name).map_err(|error| Failure::Usage(format!("TO is wrong: {error}")))?;
     }
     let renamed = changing.memory.rename(from.as_str(), to.as_str());
-    renamed.map_err(|error| changing.argument.error(&error))?;
+    let (visible, argument) = (changing.visible(), &changing.argument);
+    renamed.map_err(|error| argument.error_in(visible, &from, &error))?;
     output.file("renamed", to.as_str(), Some(from.as_str()))?;
     Ok(Ended::Well)
 }

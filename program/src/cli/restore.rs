@@ -24,10 +24,11 @@ pub(super) fn restore(wanted: &RestoreArguments, output: &mut Output) -> Result<
             memory.restore(id, wanted.overwrite)
         }
         (None, Some(at)) => memory.restore_all(at, wanted.dry_run),
-        (None, None) => return Err(Failure::Usage("--all needs --at".to_owned())),
+        (None, None) => return Err(Failure::Usage("--all needs --at TIME".to_owned())),
     };
     // With --all, files that were changed since are replaced anyway.
-    let advice = if wanted.overwrite || wanted.all { "" } else { ": --overwrite would replace it" };
+    let advice =
+        if wanted.overwrite || wanted.all { "" } else { ": --overwrite replaces what is there" };
     told(restored, wanted.dry_run, advice, &memory, &argument, output)
 }
 
@@ -46,9 +47,18 @@ pub(super) fn undo(wanted: &UndoArguments, output: &mut Output) -> Result<Ended,
             memory.undo(change, how)
         }
         (None, Some(since)) => memory.undo_since(since, wanted.actor.as_deref(), how),
-        (None, None) => return Err(Failure::Usage("give a change or --since".to_owned())),
+        (None, None) => {
+            return Err(Failure::Usage("give the id of a change, or --since TIME".to_owned()));
+        }
     };
-    told(restored, wanted.dry_run, "", &memory, &argument, output)
+    let advice = match (wanted.skip_conflicts, wanted.merge) {
+        (false, false) => {
+            ": --skip-conflicts undoes the rest, --merge keeps later changes of other lines"
+        }
+        (false, true) => ": --skip-conflicts undoes the rest",
+        (true, _) => "",
+    };
+    told(restored, wanted.dry_run, advice, &memory, &argument, output)
 }
 
 pub(super) fn redact(wanted: &RedactArguments, output: &mut Output) -> Result<Ended, Failure> {
@@ -58,7 +68,7 @@ pub(super) fn redact(wanted: &RedactArguments, output: &mut Output) -> Result<En
     let id = match (&wanted.id, &wanted.text) {
         (Some(id), _) => history::id(&reading, id)?,
         (None, Some(text)) => return redact_text(&memory, text, wanted, &argument, output),
-        (None, None) => return Err(Failure::Usage("give an id or --text".to_owned())),
+        (None, None) => return Err(Failure::Usage("give an id, or --text TEXT".to_owned())),
     };
     let change = memory.redact(id, &wanted.reason).map_err(|error| failure(&error, &argument))?;
     if output.json {
@@ -234,7 +244,8 @@ fn refused(conflicts: &[Conflict], advice: &str, output: &mut Output) -> Result<
     let obstacles = (in_the_way > 0)
         .then(|| format!("{} in the way", count(in_the_way, "path is", "paths are")));
     // An obstacle is never replaced.
-    let advice = if in_the_way == 0 { advice } else { "" };
+    let advice =
+        if in_the_way == 0 { advice } else { ": rename or delete what is in the way first" };
     let reasons: Vec<String> = said_changed.into_iter().chain(obstacles).collect();
     say(&format!("nothing was changed, as {}{advice}", reasons.join(" and ")));
     Ok(Ended::WithProblems)

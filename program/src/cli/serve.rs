@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use super::editor::Draft;
 use super::server_arguments::ServeArguments;
 use super::stores::{self, StoreArgument};
-use super::{Ended, Failure, history, mounts, say};
+use super::{Ended, Failure, history, mounts, not_served, say};
 use crate::page::{self, Shown, Site};
 use crate::with::with;
 use memdir::history::without_journal;
@@ -31,7 +31,8 @@ const OPENING: Duration = Duration::from_secs(60);
 pub(super) fn run(wanted: &ServeArguments) -> Result<Ended, Failure> {
     if !wanted.mounts.is_empty() && wanted.stores.len() > 1 {
         return Err(Failure::Usage(
-            "a mount is for one STORE, into which others are mounted".to_owned(),
+            "--mount and --mount-read-only mount stores into one STORE: give only that one"
+                .to_owned(),
         ));
     }
     let memories = wanted.stores.iter().map(|store| shown(store, wanted));
@@ -44,7 +45,7 @@ pub(super) fn run(wanted: &ServeArguments) -> Result<Ended, Failure> {
     let served = Site::new(memories).and_then(|site| {
         page::serve(site, &addresses, |address| {
             say(&format!("open {address}"));
-            say("whoever has this address can see the memory, and change what may be changed; Ctrl-C ends it");
+            say("anyone with this address can see the memory, and change it where that is allowed; Ctrl-C ends it");
             if wanted.open {
                 open_browser(address);
             }
@@ -53,7 +54,7 @@ pub(super) fn run(wanted: &ServeArguments) -> Result<Ended, Failure> {
     match served {
         Ok(()) => Ok(Ended::Well),
         // The port is in use.
-        Err(error) => Err(Failure::Store(format!("nothing can be served: {error}"))),
+        Err(error) => Err(not_served(&error, "another --port, or none")),
     }
 }
 
@@ -66,12 +67,12 @@ fn shown(store: &str, wanted: &ServeArguments) -> Result<Shown, Failure> {
     let may_change = !argument.options().read_only && (is_local || wanted.writable);
     if wanted.writable && argument.options().read_only {
         return Err(Failure::Usage(
-            "--read-only and --writable cannot be used together".to_owned(),
+            "--read-only and --writable cannot be used together: leave out one of them".to_owned(),
         ));
     }
     argument.set_read_only(!may_change);
     if may_change && mounts.is_empty() && argument.find()?.is_none() {
-        say(&format!("there was no memory at {}: a new one is made", argument.shown()));
+        say(&format!("there is no memory at {}: a new one is created", argument.shown()));
     }
     let store: Arc<dyn Store> = match (mounts.is_empty(), may_change) {
         (true, true) => argument.open()?,

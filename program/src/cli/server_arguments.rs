@@ -9,37 +9,30 @@ use super::flags::Flags;
 #[cfg(feature = "page")]
 use super::history_arguments::By;
 
-/// Show memories on a page in the browser: what the agent remembers, and who changed it
+/// Show memories on a page in the browser
 ///
-/// The page is on this machine only, and is opened by the address that is printed, which holds a
-/// secret. A person can search, edit, restore, undo and redact there; changes are recorded if the
-/// store has a history, or with --history. What is not on this machine is only shown, unless
-/// --writable is given.
+/// The page is on this machine only. The printed address opens it, and contains a secret. You can
+/// search, edit, restore, undo and redact there. Changes are recorded if the store has a history, or
+/// with --history. A store on another machine can only be viewed, unless --writable is given.
 #[cfg(feature = "page")]
 #[derive(Debug, Args)]
-#[command(
-    verbatim_doc_comment,
-    after_help = "\
-Examples:
-  memdir serve ./memory --open
-  memdir serve ./memory sqlite:team.db --as 'Ann'
-  memdir serve ./memory --mount-read-only /memories/handbook=./docs
-  memdir serve env:TEAM_MEMORY --writable"
-)]
+#[command(verbatim_doc_comment)]
 pub(super) struct ServeArguments {
-    /// The stores to show, ./memory if none is given; several are shown beside each other
+    /// The stores to show
     #[arg(value_name = "STORE", default_value = "./memory")]
     pub(super) stores: Vec<String>,
 
     #[command(flatten)]
     pub(super) mounts: MountFlags,
 
-    /// Also change what is not on this machine
+    /// Allow changes of stores on other machines
     #[arg(long)]
     pub(super) writable: bool,
 
-    /// The port; by default the first of 8767 to 8776 that is free, or another one if none is
-    #[arg(long, value_name = "NUMBER")]
+    /// The port of the page
+    ///
+    /// The default is the first free one of 8767 to 8776, or any other if none of them is free.
+    #[arg(long, value_name = "NUMBER", verbatim_doc_comment)]
     pub(super) port: Option<u16>,
 
     /// Open the page in the browser
@@ -55,27 +48,20 @@ pub(super) struct ServeArguments {
 
 /// Serve a memory to programs that speak the Model Context Protocol (MCP)
 ///
-/// Without --http it serves one program, on its standard input and output. The six commands are tools, the files are
-/// resources. The store is made if it does not exist.
+/// Without --http it serves one program, on standard input and output. The six commands are tools, the
+/// files are resources. The store is created if it does not exist.
 #[cfg(feature = "mcp")]
 #[derive(Debug, Args)]
-#[command(
-    verbatim_doc_comment,
-    after_help = "\
-Examples:
-  memdir mcp ./memory --max-total-bytes 1000000 --history
-  memdir mcp sqlite:agent.db --http --read-only
-  memdir mcp ./memory --mount /memories/team=sqlite:team.db --mount-read-only /memories/handbook=./docs"
-)]
+#[command(verbatim_doc_comment)]
 pub(super) struct McpArguments {
-    /// The store of the memory, ./memory if none is given
+    /// The store, such as ./memory or sqlite:agent.db
     #[arg(default_value = "./memory")]
     pub(super) store: String,
 
     #[command(flatten)]
     pub(super) mounts: MountFlags,
 
-    /// What the names of the tools begin with, such as memory_
+    /// The prefix of the tools' names, such as memory_
     #[arg(long, default_value = "")]
     pub(super) prefix: String,
 
@@ -90,12 +76,12 @@ pub(super) struct McpArguments {
 /// The stores that are mounted into another one.
 #[derive(Debug, Args)]
 pub(super) struct MountFlags {
-    /// Mount another store into the first one
-    #[arg(long, value_name = "PATH=STORE")]
+    /// Mount another store into the first one; can be repeated
+    #[arg(long, help_heading = "Mounts", value_name = "PATH=STORE")]
     pub(super) mount: Vec<String>,
 
-    /// Mount another store, which exists, and can be viewed but not changed
-    #[arg(long, value_name = "PATH=STORE")]
+    /// Mount another existing store that can only be viewed
+    #[arg(long, help_heading = "Mounts", value_name = "PATH=STORE")]
     pub(super) mount_read_only: Vec<String>,
 }
 

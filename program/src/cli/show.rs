@@ -1,6 +1,7 @@
 //! `memdir show`: prints a file's bytes, or the agent's view of it.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde_json::json;
@@ -15,7 +16,7 @@ use memdir::history::without_journal;
 use memdir::path::MemoryPath;
 use memdir::store::{Node, Store, StoreError};
 use memdir::text::rfc3339;
-use memdir::{Error, Memory, MemoryOptions};
+use memdir::{Memory, MemoryOptions};
 
 pub(super) fn run(wanted: &ShowArguments, output: &mut Output) -> Result<Ended, Failure> {
     let path = wanted.path.as_deref().map(stores::path).transpose()?;
@@ -24,24 +25,26 @@ pub(super) fn run(wanted: &ShowArguments, output: &mut Output) -> Result<Ended, 
     if let Some(id) = &wanted.version {
         return version(id, &argument, output);
     }
-    let Some(path) = path else { return Err(Failure::Usage("PATH is missing".to_owned())) };
+    let Some(path) = path else {
+        return Err(Failure::Usage(
+            "PATH is missing: give the path of a file, or --version ID".to_owned(),
+        ));
+    };
     if let Some(at) = wanted.at {
         return past(&path, at, &argument, output);
     }
     let store = without_journal(argument.readable()?);
     if wanted.lines {
-        let memory = Memory::with_store(store, options);
-        match memory.view(path.as_str(), None) {
-            Ok(view) => output.line(&view)?,
-            Err(Error::Refused(refused)) => return Err(Failure::Refused(refused.into_sentence())),
-            Err(error) => return Err(argument.failed(&error)),
-        }
+        let memory = Memory::with_store(Arc::clone(&store), options);
+        let view = memory.view(path.as_str(), None);
+        output.line(&view.map_err(|error| argument.error_in(&*store, &path, &error))?)?;
     } else if output.json {
         as_json(&*store, &path, &argument, output)?;
     } else {
-        let opened = store.open(&path, 0).map_err(|error| argument.condition(&path, error))?;
+        let opened =
+            store.open(&path, 0).map_err(|error| argument.condition_in(&*store, &path, error))?;
         let Node::File(_, mut stream) = opened else {
-            return Err(argument.condition(&path, StoreError::IsADirectory));
+            return Err(argument.condition_in(&*store, &path, StoreError::IsADirectory));
         };
         output.content(|to| print(&mut stream, to, &path, &argument))?;
     }
@@ -77,7 +80,10 @@ fn past(
     history::reading(&memory, argument)?;
     let read = memory.read_at(path.as_str(), at);
     let Some(content) = read.map_err(|error| history::failure(&error, argument))? else {
-        return Err(Failure::Refused(format!("{path}: not found at {}", rfc3339(at))));
+        return Err(Failure::Refused(format!(
+            "{path}: not found at {}: `memdir log` lists its versions",
+            rfc3339(at)
+        )));
     };
     if output.json {
         output.object(&json!({
@@ -119,7 +125,7 @@ fn as_json(
     argument: &StoreArgument,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let failed = |error| argument.condition(path, error);
+    let failed = |error| argument.condition_in(store, path, error);
     let content = store.read(path).map_err(failed)?;
     let modified = store.modified(path).map_err(failed)?;
     output.object(&json!({

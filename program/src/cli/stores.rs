@@ -4,7 +4,7 @@ use std::env::{self, VarError};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Failure;
+use super::{Failure, flags, similar};
 use crate::with::with;
 use memdir::path::MemoryPath;
 #[cfg(feature = "encryption")]
@@ -13,13 +13,17 @@ use memdir::store::{
     InProcess, Location, Store, StoreError, exists_at, location_of, open_existing_store,
     open_store, own_files_hint, redact_address,
 };
-use memdir::{Error, MemoryOptions, Namespace, namespaces};
+use memdir::{Error, ErrorKind, MemoryOptions, Namespace, namespaces};
 
 /// The environment variable with the key for a command with one store.
 pub(super) const KEY: &str = "MEMDIR_ENCRYPTION_KEY";
 /// The environment variables with the keys for a copy.
 const FROM_KEY: &str = "MEMDIR_FROM_ENCRYPTION_KEY";
 pub(super) const TO_KEY: &str = "MEMDIR_TO_ENCRYPTION_KEY";
+
+/// The advice if the arguments are in the wrong order.
+const STORE_FIRST: &str =
+    ": the store comes before the path, as in `memdir show ./memory /memories/notes.md`";
 
 /// The store of a command with a single store.
 pub(super) fn only(given: &str, options: MemoryOptions) -> Result<StoreArgument, Failure> {
@@ -61,7 +65,9 @@ fn with_key(mut options: MemoryOptions, variable: &str) -> Result<MemoryOptions,
         })?),
         Err(VarError::NotPresent) => None,
         Err(VarError::NotUnicode(_)) => {
-            return Err(Failure::Usage(format!("{variable} is not UTF-8 text")));
+            return Err(Failure::Usage(format!(
+                "{variable} is not UTF-8 text: set it to a passphrase, or to hex:… or base64:… with 32 bytes"
+            )));
         }
     };
     Ok(options)
@@ -72,7 +78,8 @@ fn with_key(options: MemoryOptions, variable: &str) -> Result<MemoryOptions, Fai
     match env::var_os(variable) {
         None => Ok(options),
         Some(_) => Err(Failure::Usage(format!(
-            "{variable} is set, and this build of memdir is without encryption"
+            "{variable} is set, but this build of memdir has no encryption: unset it, or install a build with the \
+             feature `encryption`"
         ))),
     }
 }
@@ -95,8 +102,8 @@ impl StoreArgument {
                 let shown = redact_address(&address);
                 return Self::at(address, shown, options);
             }
-            Err(VarError::NotPresent) => "is not set",
-            Err(VarError::NotUnicode(_)) => "is not UTF-8 text",
+            Err(VarError::NotPresent) => "is not set: set it to the address of the store",
+            Err(VarError::NotUnicode(_)) => "is not UTF-8 text: set it to the address of the store",
         };
         let name = redact_address(name);
         Err(Failure::Usage(format!("the environment variable \"{name}\" {problem}")))
@@ -105,8 +112,8 @@ impl StoreArgument {
     fn at(address: String, shown: String, options: MemoryOptions) -> Result<Self, Failure> {
         if address == "memory:" {
             return Err(Failure::Usage(
-                "\"memory:\" is a new store in each process: there is nothing to be done with it \
-                 here"
+                "\"memory:\" is a new store in each process, and empty here: use the address of a store that is \
+                 kept, such as ./memory or sqlite:agent.db"
                     .to_owned(),
             ));
         }
@@ -130,7 +137,9 @@ impl StoreArgument {
             return Ok(());
         }
         if wanted {
-            return Err(Failure::Usage(format!("--encrypt-names needs a key in {key}")));
+            return Err(Failure::Usage(format!(
+                "--encrypt-names needs a key: set the environment variable {key} to it"
+            )));
         }
         Ok(())
     }
@@ -149,13 +158,20 @@ impl StoreArgument {
             }
             found => found,
         };
-        found.map_err(|error| self.failure(&error))?.ok_or_else(|| self.missing())
+        found.map_err(|error| self.not_opened(&error))?.ok_or_else(|| self.missing())
     }
 
     fn missing(&self) -> Failure {
         let is_path = !self.address.contains(':');
-        let hint = is_path.then(|| own_files_hint(Path::new(&self.address))).flatten();
-        Failure::Store(format!("there is no memory at {}{}", self.shown, hint.unwrap_or_default()))
+        let own_files = || is_path.then(|| own_files_hint(Path::new(&self.address))).flatten();
+        let hint = if self.address == "/memories" || self.address.starts_with("/memories/") {
+            STORE_FIRST.to_owned()
+        } else {
+            similar::address_hint(&self.address).or_else(own_files).unwrap_or_else(|| {
+                ": check the address, or create a memory there with `memdir put`".to_owned()
+            })
+        };
+        Failure::Store(format!("there is no memory at {}{hint}", self.shown))
     }
 
     /// The address itself, which may contain a secret.
@@ -171,7 +187,7 @@ impl StoreArgument {
 
     /// The store, if it exists.
     pub(super) fn find(&self) -> Result<Option<Arc<dyn Store>>, Failure> {
-        open_existing_store(&self.address, &self.options).map_err(|error| self.failure(&error))
+        open_existing_store(&self.address, &self.options).map_err(|error| self.not_opened(&error))
     }
 
     /// The memories in the database or below the prefix.
@@ -183,7 +199,7 @@ impl StoreArgument {
     pub(super) fn open(&self) -> Result<Arc<dyn Store>, Failure> {
         open_store(&self.address, &self.options).map_err(|error| {
             let absent = self.absent_at(&MemoryPath::root(), self.options.read_only, &error);
-            absent.unwrap_or_else(|| self.failure(&error))
+            absent.unwrap_or_else(|| self.not_opened(&error))
         })
     }
 
@@ -245,9 +261,20 @@ impl StoreArgument {
     fn failure(&self, error: &Error) -> Failure {
         let sentence = self.without_secrets(&error.to_string());
         match error {
-            Error::Config(_) => Failure::Usage(sentence),
+            Error::Config(_) => Failure::Usage(self.without_secrets(&flags::sentence(error))),
             Error::Refused(_) => Failure::Refused(without_label(&sentence)),
             _ => Failure::Store(sentence),
+        }
+    }
+
+    /// The failure for a store that cannot be opened.
+    fn not_opened(&self, error: &Error) -> Failure {
+        match self.failure(error) {
+            Failure::Store(sentence) => {
+                let hint = similar::scheme_hint(&self.address).unwrap_or_default();
+                Failure::Store(sentence + &hint)
+            }
+            failure => failure,
         }
     }
 
@@ -266,6 +293,38 @@ impl StoreArgument {
         }
     }
 
+    /// As [`condition`](Self::condition), with the path that was probably meant if nothing is at this one.
+    pub(super) fn condition_in(
+        &self,
+        store: &dyn Store,
+        path: &MemoryPath,
+        error: StoreError,
+    ) -> Failure {
+        let advice = match &error {
+            StoreError::NotFound => similar::path_hint(store, path)
+                .unwrap_or_else(|| ": `memdir tree` lists the files".to_owned()),
+            StoreError::IsADirectory => ": `memdir tree` lists its files".to_owned(),
+            _ => String::new(),
+        };
+        match self.condition(path, error) {
+            Failure::Refused(sentence) => Failure::Refused(sentence + &advice),
+            failure => failure,
+        }
+    }
+
+    /// The failure for an error of a command about a path, with the path that was probably meant if nothing is at this one.
+    pub(super) fn error_in(&self, store: &dyn Store, path: &MemoryPath, error: &Error) -> Failure {
+        let is_missing =
+            matches!(error, Error::Refused(refused) if refused.kind() == ErrorKind::NotFound);
+        match self.failure(error) {
+            Failure::Refused(sentence) if is_missing => {
+                let hint = similar::path_hint(store, path).unwrap_or_default();
+                Failure::Refused(sentence.trim_end_matches('.').to_owned() + &hint)
+            }
+            failure => failure,
+        }
+    }
+
     /// Removes the address from a sentence. No store should put its address into an error, but one
     /// might.
     pub(super) fn without_secrets(&self, sentence: &str) -> String {
@@ -280,5 +339,11 @@ fn without_label(sentence: &str) -> String {
 
 /// Parses a path in a store. The error does not repeat it, because it may be an address.
 pub(super) fn path(given: &str) -> Result<MemoryPath, Failure> {
-    MemoryPath::parse(given).map_err(|error| Failure::Usage(format!("PATH is wrong: {error}")))
+    MemoryPath::parse(given).map_err(|error| {
+        let hint = match Path::new(given).is_dir() && !given.starts_with("/memories") {
+            true => Some(STORE_FIRST.to_owned()),
+            false => similar::whole_path_hint(given),
+        };
+        Failure::Usage(format!("PATH is wrong: {error}{}", hint.unwrap_or_default()))
+    })
 }

@@ -51,7 +51,7 @@ pub(super) fn run(wanted: &TreeArguments, output: &mut Output) -> Result<Ended, 
             let file = file.ok_or_else(|| argument.condition(&path, StoreError::NotFound))?;
             drawing.one(&file, "")?;
         }
-        Err(error) => return Err(argument.condition(&path, error)),
+        Err(error) => return Err(argument.condition_in(&*store, &path, error)),
     }
     drawing.summary()
 }

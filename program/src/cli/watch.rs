@@ -49,7 +49,9 @@ pub(super) fn run(wanted: &WatchArguments, output: &mut Output) -> Result<Ended,
             Err(error) => {
                 if !std::mem::replace(&mut is_away, true) {
                     let sentence = argument.without_secrets(&error.to_string());
-                    say(&format!("{sentence}; the watch goes on when the store can be read again"));
+                    say(&format!(
+                        "{sentence}; the watch continues when the store can be read again"
+                    ));
                 }
                 thread::sleep(PAUSE);
             }

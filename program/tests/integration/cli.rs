@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::time::SystemTime;
 
-use crate::common::program::{HOUR, lines, memdir, place, run, said, well, write};
+use crate::common::program::{self, HOUR, lines, memdir, place, run, said, well, write};
 use memdir::text::parse_rfc3339;
 use serde_json::{Value, json};
 
@@ -96,8 +96,14 @@ fn show_prints_the_bytes_and_nothing_else() {
         assert_eq!((&json[0]["content"], &json[0]["size"]), (&Value::Null, &json!(512_000)));
 
         for (path, problem) in [
-            ("/memories/none", "memdir: /memories/none: not found\n"),
-            ("/memories/notes", "memdir: /memories/notes: is a directory\n"),
+            (
+                "/memories/none",
+                "memdir: /memories/none: not found: `memdir tree` lists the files\n",
+            ),
+            (
+                "/memories/notes",
+                "memdir: /memories/notes: is a directory: `memdir tree` lists its files\n",
+            ),
         ] {
             let refused = (1, String::new(), problem.to_owned());
             assert_eq!(run(place.path(), &["show", store, path]), refused);
@@ -122,7 +128,7 @@ fn what_is_not_there_is_an_error_and_is_not_made() {
             &["copy", store, "to"],
             &["copy", store, "sqlite:to.db"],
         ] {
-            let expected = format!("memdir: there is no memory at {store}\n");
+            let expected = format!("memdir: there is no memory at {store}{}\n", program::NO_MEMORY);
             assert_eq!(run(place.path(), arguments), (3, String::new(), expected));
         }
     }
@@ -299,7 +305,10 @@ fn wrong_arguments_are_explained() {
     let (code, _, stderr) = said(&command.output().unwrap());
     assert_eq!(
         (code, stderr.as_str()),
-        (2, "memdir: the environment variable \"STORE\" is not UTF-8 text\n")
+        (
+            2,
+            "memdir: the environment variable \"STORE\" is not UTF-8 text: set it to the address of the store\n"
+        )
     );
 }
 

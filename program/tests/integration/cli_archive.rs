@@ -168,7 +168,10 @@ fn an_export_replaces_a_file_only_if_it_is_to() {
             assert!(code == 2 && stderr.contains("is within the store"), "{stderr}");
         }
         let (code, _, stderr) = scene.run(&["export", "./none", "o.tar"]);
-        assert_eq!((code, stderr.as_str()), (3, "memdir: there is no memory at ./none\n"));
+        assert!(
+            code == 3 && stderr.starts_with("memdir: there is no memory at ./none: "),
+            "{stderr}"
+        );
         assert!(!scene.place.path().join("o.tar").exists());
     }
 }
@@ -243,7 +246,7 @@ fn an_archive_that_is_not_whole_is_refused_before_anything_is_made() {
     fs::write(&bad, "no archive at all\n".repeat(100)).unwrap();
     assert!(refused("no archive"));
     let (code, _, stderr) = scene.run(&["import", "none.tar", "n"]);
-    assert!(code == 3 && stderr.starts_with("memdir: none.tar: "), "{stderr}");
+    assert!(code == 3 && stderr.starts_with("memdir: none.tar cannot be read: "), "{stderr}");
 }
 
 /// A process that is killed in the middle leaves no archive, and the next import completes an interrupted one.

@@ -92,7 +92,7 @@ fn what_somebody_else_wrote_is_not_overwritten_and_the_text_is_kept() {
                 "{stderr}"
             );
             let (_, kept) = stderr.split_once("Your text is in ").unwrap();
-            let (kept, _) = kept.split_once(". See").unwrap();
+            let (kept, _) = kept.split_once(". Compare").unwrap();
             assert_eq!(fs::read_to_string(kept).unwrap(), "mine\n");
             assert_eq!(memory.read(path).unwrap(), "theirs\n");
             // With the command that the message names.

@@ -9,7 +9,7 @@ use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 
 use crate::common::import::{files, notes, of_type, tar};
-use crate::common::program::{lines, memdir, run, said, well};
+use crate::common::program::{NO_MEMORY, lines, memdir, run, said, well};
 use memdir::history::{HistoryQuery, Operation};
 use memdir::{Memory, MemoryOptions};
 use serde_json::json;
@@ -80,7 +80,7 @@ fn another_content_is_a_conflict_unless_it_is_to_be_overwritten() {
     let says = [
         "memdir: /memories/drinks/tea.md: the memory has a file where a directory is needed\n",
         "memdir: /memories/CLAUDE.md: the memory has another content there\n",
-        "memdir: nothing was imported, as 3 paths are in the way\n",
+        "memdir: nothing was imported, as 3 paths are in the way: rename them first, with `memdir mv`\n",
     ];
     assert!(says.iter().all(|sentence| stderr.contains(sentence)), "{stderr}");
     memory.delete("/memories/drinks").unwrap();
@@ -280,7 +280,7 @@ fn a_directory_is_not_imported_into_a_store_within_it() {
     }
     assert_eq!(fs::read_dir(place.join("notes")).unwrap().count(), before);
     let (code, _, stderr) = run(place, &["import", "nothing", "m"]);
-    assert!(code == 3 && stderr.starts_with("memdir: nothing: "), "{stderr}");
+    assert!(code == 3 && stderr.starts_with("memdir: nothing cannot be read: "), "{stderr}");
     assert!(!place.join("m").exists());
 }
 
@@ -337,14 +337,14 @@ fn a_read_only_memory_takes_no_import_and_its_plan_says_so() {
             let (code, stdout, stderr) =
                 run(place, &[&["import", "notes", store, "--read-only"], more].concat());
             let said =
-                "memdir: nothing was imported: --read-only forbids every change of the memory\n";
+                "memdir: nothing was imported, as --read-only forbids every change: leave it out\n";
             assert_eq!((code, stdout.as_str(), stderr.as_str()), (1, "", said), "{store} {more:?}");
         }
     }
     for store in ["missing", "dir:missing", "sqlite:missing.db"] {
         let put = ["put", store, "/memories/a.md", "notes/CLAUDE.md", "--read-only"];
         let (code, _, stderr) = run(place, &put);
-        let said = format!("memdir: there is no memory at {store}\n");
+        let said = format!("memdir: there is no memory at {store}{NO_MEMORY}\n");
         assert_eq!((code, stderr), (3, said));
     }
     // A directory of files is not a memory in the SDKs' layout.

@@ -27,7 +27,7 @@ fn the_program_says_what_is_in_the_way() {
             program::run(place.path(), &[&arguments[..1], &[store], &arguments[1..]].concat())
         };
         let stderr = "memdir: /memories/b: in the way\n\
-             memdir: nothing was changed, as 1 path is in the way\n";
+             memdir: nothing was changed, as 1 path is in the way: rename or delete what is in the way first\n";
         let asked: [&[&str]; 3] =
             [&["undo", &change], &["restore", &change], &["restore", &change, "--overwrite"]];
         for asked in asked {

@@ -12,6 +12,7 @@ mod cli_edit;
 mod cli_encrypted;
 mod cli_files;
 mod cli_git;
+mod cli_help;
 mod cli_history;
 mod cli_history_copy;
 mod cli_import;

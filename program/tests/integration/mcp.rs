@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use crate::common::crowd::{CROWD, answer, crowd, with_descriptors};
 use crate::common::postgres;
-use crate::common::program::{memdir, said, well};
+use crate::common::program::{NO_MEMORY, memdir, said, well};
 use memdir::command::{Dialect, tool_definition, tool_definitions};
 use memdir::{Memory, MemoryOptions};
 use serde_json::{Value, json};
@@ -429,7 +429,11 @@ fn stores_are_mounted_into_one() {
     };
     assert_eq!(
         fails(&["--mount", "x"]),
-        (2, "memdir: --mount is wrong: use PATH=STORE\n".to_owned())
+        (
+            2,
+            "memdir: --mount is wrong: use PATH=STORE, such as /memories/team=sqlite:team.db\n"
+                .to_owned()
+        )
     );
     let (code, why) = fails(&["--mount-read-only", "/memories/none=./none"]);
     assert!(code == 3 && why.contains("none"), "{code} {why}");
@@ -454,7 +458,7 @@ fn a_store_that_is_only_read_and_does_not_exist_is_named() {
     std::fs::create_dir_all(place.path().join("here/memories")).unwrap();
     for store in ["./none", "dir:./none", "sqlite:none.db", "./none/deeper"] {
         let mount = format!("/memories/none={store}");
-        let why = format!("memdir: there is no memory at {store}\n");
+        let why = format!("memdir: there is no memory at {store}{NO_MEMORY}\n");
         for arguments in [
             &["--read-only", store][..],
             &["--read-only", store, "--mount", "/memories/here=./here"],

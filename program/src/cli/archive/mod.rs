@@ -46,7 +46,7 @@ pub(super) fn export(wanted: &ExportArguments, output: &mut Output) -> Result<En
     let location = Location::file(&wanted.file);
     if store.info().locations.iter().any(|of_store| of_store.holds(&location)) {
         return Err(Failure::Usage(format!(
-            "nothing was exported, as {shown} is within the store"
+            "nothing was exported, as {shown} is within the store: write the archive to another place"
         )));
     }
     let carried = if wanted.without_history { None } else { Some(copy::carried(raw, &argument)?) };
@@ -158,9 +158,11 @@ fn whole_file<T>(
     // Left by an export that was killed. An export that is still running holds a lock.
     if let Ok(there) = File::open(&part) {
         if matches!(there.try_lock(), Err(TryLockError::WouldBlock)) {
-            return Err(
-                io::Error::new(io::ErrorKind::ResourceBusy, "another export writes it").into()
-            );
+            return Err(io::Error::new(
+                io::ErrorKind::ResourceBusy,
+                "another export is writing it",
+            )
+            .into());
         }
         fs::remove_file(&part)?;
     }

@@ -86,7 +86,7 @@ fn is_changed_on_the_way(wanted: &ImportArguments) -> bool {
 fn refuse_overlap(argument: &StoreArgument, directory: &Path) -> Result<(), Failure> {
     if argument.overlaps_directory(directory) {
         return Err(Failure::Usage(
-            "nothing was imported: the directory and the store are the same, or one of them is within the other".to_owned(),
+            "nothing was imported: the directory and the store are the same, or one of them is within the other: name a directory outside of the store".to_owned(),
         ));
     }
     Ok(())

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::files::Files;
 use super::left_out::LeftOut;
 use crate::cli::arguments::ImportArguments;
-use crate::cli::changing::note;
+use crate::cli::changing::{NO_POLICIES, note};
 use crate::cli::output::{Output, count, in_the_way};
 use crate::cli::stores::StoreArgument;
 use crate::cli::style::Style;
@@ -82,7 +82,7 @@ pub(super) fn import(
     output: &mut Output,
 ) -> Result<Ended, Failure> {
     if argument.options().read_only {
-        let refused = "nothing was imported: --read-only forbids every change of the memory";
+        let refused = "nothing was imported, as --read-only forbids every change: leave it out";
         return Err(Failure::Refused(refused.to_owned()));
     }
     // A missing store is created only if there is something to write.
@@ -92,10 +92,7 @@ pub(super) fn import(
         None => memory(argument.stand_in()?, wanted, argument)?,
     };
     if !wanted.flags.have_policies() {
-        note(
-            output,
-            "no policies are in force, as options are not stored with a memory: give them as flags, see --help",
-        );
+        note(output, NO_POLICIES);
     }
     let Files { store, base, left_out, with_hidden, is_known } = files;
     let mut plan = Plan {
@@ -237,9 +234,8 @@ impl Plan<'_> {
                 self.left_out.push(LeftOut::unreadable(self.name(directory), &error));
                 return Ok(());
             }
-            listed => listed.map_err(|error| {
-                Failure::Store(format!("reading what is to be imported: {error}"))
-            })?,
+            listed => listed
+                .map_err(|error| Failure::Store(format!("the source cannot be read: {error}")))?,
         };
         if !self.takes_archives && self.is_unpacked_archive(&entries) {
             let name = self.name(directory);
@@ -339,7 +335,12 @@ impl Plan<'_> {
         let name = || self.name(&planned.from);
         let text = match self.text(&planned.from) {
             Ok(Some(text)) => text,
-            Ok(None) => return Err(Failure::Refused(format!("{} is no text any more", name()))),
+            Ok(None) => {
+                return Err(Failure::Refused(format!(
+                    "{} changed meanwhile, and is not text any more",
+                    name()
+                )));
+            }
             Err(error) => return Err(Failure::Store(format!("reading {}: {error}", name()))),
         };
         importing.write(&planned.to, &text, existing).map_err(|error| match error {

@@ -17,14 +17,16 @@ use memdir::store::{Entry, LocalDirectory, Store, StoreError};
 
 pub(super) fn open(path: &Path, argument: &StoreArgument) -> Result<Source, Failure> {
     let shown = shown(path);
-    let failed = |error: io::Error| Failure::Store(format!("{shown}: {error}"));
+    let failed = |error: io::Error| Failure::Store(format!("{shown} cannot be read: {error}"));
     let metadata = fs::metadata(path).map_err(failed)?;
     if metadata.is_dir() {
         refuse_overlap(argument, path)?;
         return directory(path).map_err(|error| Failure::Store(format!("{shown}: {error}")));
     }
     if !metadata.is_file() {
-        return Err(Failure::Refused(format!("{shown} is neither a file nor a directory")));
+        return Err(Failure::Refused(format!(
+            "{shown} is neither a file nor a directory: import a directory, a text file or a tar file"
+        )));
     }
     let mut file = File::open(path).map_err(failed)?;
     let mut head = Vec::new();
@@ -41,8 +43,11 @@ pub(super) fn open(path: &Path, argument: &StoreArgument) -> Result<Source, Fail
             tar_file::Unreadable::Damaged(what) => Failure::Refused(format!("{shown}: {what}")),
         });
     }
-    single(path, file, metadata.len())
-        .ok_or_else(|| Failure::Refused(format!("no file of a memory can be called {shown}")))
+    single(path, file, metadata.len()).ok_or_else(|| {
+        Failure::Refused(format!(
+            "{shown} has a name that no path of a memory can have: rename it first"
+        ))
+    })
 }
 
 /// The program that compressed a file, by its first bytes.

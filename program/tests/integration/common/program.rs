@@ -15,6 +15,10 @@ pub(crate) fn memdir(place: &Path) -> Command {
     command
 }
 
+/// The advice if there is no memory at an address, and none that resembles it.
+pub(crate) const NO_MEMORY: &str =
+    ": check the address, or create a memory there with `memdir put`";
+
 pub(crate) fn run(place: &Path, arguments: &[&str]) -> (i32, String, String) {
     said(&memdir(place).args(arguments).output().unwrap())
 }
