@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 ROOT = Path(__file__).resolve().parent.parent.parent
 LANGUAGES = json.loads((ROOT / "docs/api/languages.json").read_text("utf-8"))
 BUILT = ROOT / "target/reference"
-# What each build took.
+# The figures of each build.
 RECORDS = ROOT / "target/reference-source"
 SITE = ROOT / "target/site"
 # Below the address of the site.

@@ -20,7 +20,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Servers and shells", &["serve", "mcp", "completions", "help"]),
 ];
 
-/// What people type who know other programs, and the command for it.
+/// Names that other programs use, and the command for each.
 const OTHER_NAMES: &[(&str, &str)] = &[
     ("ls", "tree"),
     ("list", "tree"),
