@@ -34,53 +34,50 @@ function testEditing(name, body, options) {
   testPage(name, [store, '--as', 'Ann'], (view) => body(view, agent(store), store), options);
 }
 
-testEditing(
-  'an edit is saved, shown with who made it, and undone',
-  async (view, memory, store) => {
-    await editing(view, memory, 'second\nthird\n');
-    await view.accessible();
-    await view.press('Save');
-    await view.shows('Saved.');
-    assert.equal(await memory.read(FILE), 'second\nthird\n');
-    await view.accessible();
+testEditing('an edit is saved, shown with who made it, and undone', async (view, memory, store) => {
+  await editing(view, memory, 'second\nthird\n');
+  await view.accessible();
+  await view.press('Save');
+  await view.shows('Saved.');
+  assert.equal(await memory.read(FILE), 'second\nthird\n');
+  await view.accessible();
 
-    await view.follow('Timeline');
-    const [change] = await view.page.locator('#main .change').all();
-    assert.match(await change.innerText(), /^Ann\b[^]*modified[^]*plan\.md/);
-    await change.getByText('What changed').click();
-    const diff = change.locator('.diff');
-    await diff.locator('tr.removed', { hasText: 'first' }).waitFor();
-    await diff.locator('tr.added', { hasText: 'third' }).waitFor();
-    await view.accessible();
-    await change.getByRole('link', { name: 'Version after the edit of plan.md by Ann' }).click();
-    await view.follow('Side by side');
-    await view.page.waitForURL(/diff=side/);
-    const [left, right] = await view.page
-      .locator('#main .diff')
-      .first()
-      .locator('tr')
-      .first()
-      .locator('td.text')
-      .all();
-    assert.deepEqual([await left.innerText(), await right.innerText()], ['first', 'second']);
-    await view.accessible();
-    await view.follow('Inline');
-    await view.page.waitForURL(/diff=inline/);
+  await view.follow('Timeline');
+  const [change] = await view.page.locator('#main .change').all();
+  assert.match(await change.innerText(), /^Ann\b[^]*modified[^]*plan\.md/);
+  await change.getByText('What changed').click();
+  const diff = change.locator('.diff');
+  await diff.locator('tr.removed', { hasText: 'first' }).waitFor();
+  await diff.locator('tr.added', { hasText: 'third' }).waitFor();
+  await view.accessible();
+  await change.getByRole('link', { name: 'Version after the edit of plan.md by Ann' }).click();
+  await view.follow('Side by side');
+  await view.page.waitForURL(/diff=side/);
+  const [left, right] = await view.page
+    .locator('#main .diff')
+    .first()
+    .locator('tr')
+    .first()
+    .locator('td.text')
+    .all();
+  assert.deepEqual([await left.innerText(), await right.innerText()], ['first', 'second']);
+  await view.accessible();
+  await view.follow('Inline');
+  await view.page.waitForURL(/diff=inline/);
 
-    await view.follow('Undo this change');
-    await view.shows('This will be done');
-    await view.accessible();
-    await view.press('Undo');
-    await view.shows('Undone.');
-    assert.equal(await memory.read(FILE), 'first\n');
-    // The undo can be undone, with a link in its message.
-    await view.follow('Undo the restoration of plan.md by Ann');
-    await view.press('Undo');
-    await view.shows('Undone.');
-    assert.equal(await memory.read(FILE), 'second\nthird\n');
-    assert.match(await cli('log', store), /Ann/);
-  },
-);
+  await view.follow('Undo this change');
+  await view.shows('This will be done');
+  await view.accessible();
+  await view.press('Undo');
+  await view.shows('Undone.');
+  assert.equal(await memory.read(FILE), 'first\n');
+  // The undo can be undone, with a link in its message.
+  await view.follow('Undo the restoration of plan.md by Ann');
+  await view.press('Undo');
+  await view.shows('Undone.');
+  assert.equal(await memory.read(FILE), 'second\nthird\n');
+  assert.match(await cli('log', store), /Ann/);
+});
 
 testEditing(
   'what the agent writes meanwhile is seen, and is not overwritten by saving',
@@ -252,37 +249,34 @@ testEditing(
   },
 );
 
-testEditing(
-  'all that an actor did since a time is undone, and no more',
-  async (view, memory) => {
-    const { page } = view;
-    await memory.create({ path: '/memories/before.md', file_text: 'before' });
-    const since = await between();
-    await memory.write('/memories/before.md', 'after');
-    await memory.create({ path: '/memories/new.md', file_text: 'new' });
-    await memory.actingAs('session 2').create({ path: '/memories/other.md', file_text: 'other' });
-    await view.go('history');
-    const who = page.getByLabel('Who');
-    assert.deepEqual(await who.locator('option').allInnerTexts(), [
-      'Anyone',
-      'session 2',
-      'session 1',
-    ]);
-    await who.selectOption('session 1');
-    await page.getByLabel('Since', { exact: true }).fill(since);
-    await view.press('Show');
-    await page.waitForURL(/since=/);
-    assert.equal(await page.locator('#main .version').count(), 2);
-    await view.press('Undo everything since then…');
-    await view.shows('Everything that session 1 changed since');
-    await view.accessible();
-    await view.press('Undo');
-    await view.shows('Undone.');
-    assert.equal(await memory.read('/memories/before.md'), 'before');
-    assert.equal(await memory.exists('/memories/new.md'), false);
-    assert.equal(await memory.read('/memories/other.md'), 'other');
-  },
-);
+testEditing('all that an actor did since a time is undone, and no more', async (view, memory) => {
+  const { page } = view;
+  await memory.create({ path: '/memories/before.md', file_text: 'before' });
+  const since = await between();
+  await memory.write('/memories/before.md', 'after');
+  await memory.create({ path: '/memories/new.md', file_text: 'new' });
+  await memory.actingAs('session 2').create({ path: '/memories/other.md', file_text: 'other' });
+  await view.go('history');
+  const who = page.getByLabel('Who');
+  assert.deepEqual(await who.locator('option').allInnerTexts(), [
+    'Anyone',
+    'session 2',
+    'session 1',
+  ]);
+  await who.selectOption('session 1');
+  await page.getByLabel('Since', { exact: true }).fill(since);
+  await view.press('Show');
+  await page.waitForURL(/since=/);
+  assert.equal(await page.locator('#main .version').count(), 2);
+  await view.press('Undo everything since then…');
+  await view.shows('Everything that session 1 changed since');
+  await view.accessible();
+  await view.press('Undo');
+  await view.shows('Undone.');
+  assert.equal(await memory.read('/memories/before.md'), 'before');
+  assert.equal(await memory.exists('/memories/new.md'), false);
+  assert.equal(await memory.read('/memories/other.md'), 'other');
+});
 
 testEditing(
   'a time is typed as a person says it, in the zone of the browser, and a wrong one stays beside what is wrong',
