@@ -7,6 +7,46 @@ import XCTest
 
 private func ask(_ question: String) async -> Bool { false }
 
+private func docs_guides_encrypted_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
+let key = try EncryptionKey.fromFile(URL(fileURLWithPath: "memory.key"))
+let memory = try await Memory.open(store: "./memory", options: MemoryOptions(encryptionKey: key, history: true))
+try await memory.write(path: "/memories/plan.md", text: "- order tea\n")
+print(try await memory.read(path: "/memories/plan.md"), terminator: "")
+}
+
+private func docs_guides_encrypted_2(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
+let (old, new) = (URL(fileURLWithPath: "memory.key"), URL(fileURLWithPath: "new.key"))
+_ = try rekey(address: "./memory", oldKey: EncryptionKey.fromFile(old), newKey: EncryptionKey.fromFile(new))
+}
+
+private func docs_guides_review_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
+final class Approval: AsyncMemoryHooks {
+    func before(command: Command, call: HookCall) async throws -> HookDecision {
+        if case .view = command { return .allow }
+        let diff = try await call.diff()
+        if await ask("\(call.actor() ?? "") asks for this change:\n\(diff)") { return .allow }
+        return .deny(reason: "Error: The user does not want this change. Nothing was changed.")
+    }
+}
+let memory = try await Memory.open(store: "memory:", options: MemoryOptions(history: true), hooks: Approval())
+try await memory.write(path: "/memories/tea.md", text: "- green\n")
+let agent = try memory.actingAs(actor: "session-7")
+for text in ["- mint", "- black"] {
+    let insert = #"{"command": "insert", "path": "/memories/tea.md", "insert_line": 1, "insert_text": "\#(text)"}"#
+    print(await agent.execute(json: insert).content)
+}
+}
+
+private func docs_guides_review_2(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
+let hour = Date(timeIntervalSinceNow: -60 * 60)
+let undone = try await memory.undo(since: hour, actor: "session-7")
+}
+
+private func docs_guides_several_processes_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
+let memory = try await Memory.open(store: "sqlite:team.db", options: MemoryOptions(staleGuard: .on, history: true))
+let agent = try memory.actingAs(actor: "agent 7")
+}
+
 private func docs_guides_your_own_code_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 let memory = try await Memory.open(store: "./memory")
 try await memory.write(path: "/memories/tea.md", text: "# Tea\n- green\n")
