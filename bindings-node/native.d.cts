@@ -22,13 +22,13 @@ export declare class Engine {
    */
   static onJsStore(serve: (arg: StoreRequest) => unknown, members: Array<string>, options?: object | undefined): Engine
   /** Executes one tool call, given as an object or as its JSON text. */
-  execute(input: unknown, cancellation?: Cancellation | undefined | null): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown }>
+  execute(input: unknown, cancellation?: Cancellation | undefined | null): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Uint8Array }, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown }>
   /** Executes the command `name`. The input's own `command` is ignored. */
-  executeAs(name: string, input: unknown, cancellation?: Cancellation | undefined | null): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown }>
+  executeAs(name: string, input: unknown, cancellation?: Cancellation | undefined | null): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Uint8Array }, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown }>
   /** The first half of `execute`, or of `executeAs` if there is a name. */
   begin(input: unknown, name?: string | undefined | null, cancellation?: Cancellation | undefined | null): PendingCall
   /** Deletes everything below `/memories`. */
-  clear(cancellation?: Cancellation | undefined | null): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown }>
+  clear(cancellation?: Cancellation | undefined | null): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Uint8Array }, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown }>
   /**
    * Removes the files that were not used for `olderThan` milliseconds. `progress` returns false
    * to stop the removal.

@@ -83,7 +83,7 @@ impl Engine {
 
     /// Executes one tool call, given as an object or as its JSON text.
     #[napi(
-        ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown }>"
+        ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Uint8Array }, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown }>"
     )]
     pub fn execute<'env>(
         &self,
@@ -96,7 +96,7 @@ impl Engine {
 
     /// Executes the command `name`. The input's own `command` is ignored.
     #[napi(
-        ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown }>"
+        ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Uint8Array }, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown }>"
     )]
     pub fn execute_as<'env>(
         &self,
@@ -126,7 +126,7 @@ impl Engine {
 
     /// Deletes everything below `/memories`.
     #[napi(
-        ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown }>"
+        ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Uint8Array }, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown }>"
     )]
     pub fn clear<'env>(
         &self,

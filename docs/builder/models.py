@@ -2,6 +2,8 @@
 
 import re
 
+from builder import links
+
 SUMMARY = (
     "memdir executes the commands of Claude's memory tool, on the store that you choose, with the same answers in "
     "every language."
@@ -28,5 +30,6 @@ def index(site):
 def whole(site, page):
     if page.place.startswith(ABOUT_ITSELF):
         return ""
-    text = re.sub(r"^<!--.*?-->\n", "", page.text, flags=re.MULTILINE | re.DOTALL)
+    text = links.rewritten(page.text, page.source, site.places, site.repository, site.address)
+    text = re.sub(r"^<!--.*?-->\n", "", text, flags=re.MULTILINE | re.DOTALL)
     return f"\n---\nPage: {site.address}{page.address}\n\n{text.strip()}\n"

@@ -32,8 +32,7 @@ class Page:
     @property
     def address(self):
         """Below the address of the site."""
-        name = self.place.removesuffix(".md")
-        return "" if name == "index" else name.removesuffix("/index") + "/"
+        return links.address_of(self.place)
 
     def prepared(self, site):
         """The Markdown from which the site is made."""

@@ -14,6 +14,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 import { Memory, StoreError, isRefusedError } from 'memdir';
+import type { ErrorKind } from 'memdir';
 
 function openMemory(user: string): Memory {
   return new Memory(process.env['MEMORIES'] ?? '', {
@@ -60,12 +61,36 @@ async function answer(request: IncomingMessage, signal: AbortSignal): Promise<An
   return [404, { detail: 'There is no such address.' }];
 }
 
-/** The status for an error of a method or of the store: docs/reference/behaviour.md has one for each kind. */
-const STATUS: Record<string, number> = { not_found: 404, is_a_directory: 409, not_text: 415 };
+/** The status for each kind of error. */
+const STATUS: Record<ErrorKind, number> = {
+  not_found: 404,
+  exists: 409,
+  is_a_directory: 409,
+  not_a_directory: 409,
+  invalid: 400,
+  no_match: 400,
+  several_matches: 400,
+  not_text: 415,
+  read_only: 403,
+  permission_denied: 403,
+  fixed: 403,
+  too_large: 413,
+  full: 507,
+  sensitive: 403,
+  stale: 409,
+  changed: 409,
+  denied: 403,
+  busy: 503,
+  cancelled: 503,
+  unavailable: 503,
+  outcome_unknown: 500,
+  hook_failed: 500,
+  config: 500,
+};
 
 function failed(error: unknown): Answer {
   if (isRefusedError(error)) {
-    return [STATUS[error.kind] ?? 400, { detail: error.message }];
+    return [STATUS[error.kind], { detail: error.message }];
   }
   // The details are for your log alone.
   console.error(error);
