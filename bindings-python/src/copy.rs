@@ -27,6 +27,7 @@ hint!(
 );
 
 /// Copies everything from one store into another: contents, times, hidden files, empty directories.
+/// It leaves out the history of a memory, which the program copies (`memdir copy`).
 ///
 /// Nothing is ever deleted. Both stores are compared first. If a file with the same content already
 /// exists, only its time is set. If a file with another content exists, nothing is copied at all,

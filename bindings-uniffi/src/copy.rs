@@ -21,6 +21,7 @@ pub trait CopyWatch: Send + Sync {
 }
 
 /// Copies everything from one store into another: contents, times, hidden files, empty directories.
+/// It leaves out the history of a memory, which the program copies (`memdir copy`).
 ///
 /// Nothing is ever deleted. The stores are compared first. For an existing file with the same content, only the
 /// time is set. If a file exists with different content, nothing at all is copied, unless `overwrite` is true.

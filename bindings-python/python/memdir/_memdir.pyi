@@ -1095,6 +1095,7 @@ def context_management(clear_at: SupportsIndex | None, keep: SupportsIndex, clea
 def copy(source: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], destination: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, overwrite: bool = False, durability: Literal["full", "relaxed"] = "full", on_progress: Callable[[CopyProgress], object] | None = None) -> Copied:
     """
     Copies everything from one store into another: contents, times, hidden files, empty directories.
+    It leaves out the history of a memory, which the program copies (`memdir copy`).
 
     Nothing is ever deleted. Both stores are compared first. If a file with the same content already
     exists, only its time is set. If a file with another content exists, nothing is copied at all,
