@@ -22,7 +22,7 @@ def index(site):
     for page in site.pages:
         if site.sections[page.place] != section:
             section = site.sections[page.place]
-            lines.append(f"\n## {section}\n")
+            lines.append(f"\n## {section or 'More'}\n")
         lines.append(f"- [{page.title}]({site.address}{page.address}): {page.description}\n")
     return "".join(lines)
 
