@@ -41,7 +41,7 @@ def plain(code: str) -> str:
     ("file", "code"),
     [
         quoted
-        for page in (PAGE, SERVERS, MANY_USERS, TESTING, JVM, *PACKAGES)
+        for page in (PAGE, SERVERS, MANY_USERS, TESTING, JVM, START / "kotlin.md", *PACKAGES)
         for quoted in QUOTED.findall(page.read_text("utf-8"))
     ],
 )

@@ -1,5 +1,13 @@
 package dev.memdir
 
+import com.anthropic.client.AnthropicClient
+import com.anthropic.client.okhttp.AnthropicOkHttpClient
+import com.anthropic.models.beta.messages.BetaMemoryTool20250818
+import com.anthropic.models.beta.messages.MessageCreateParams
+import com.anthropic.models.beta.messages.ToolRunnerCreateParams
+import com.sun.net.httpserver.HttpServer
+import java.net.InetAddress
+import java.net.InetSocketAddress
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Test
@@ -47,5 +55,49 @@ class AgentTest {
             assertEquals(ErrorKind.HOOK_FAILED, reply.kind)
             assertFalse(memory.exists(tea))
         }
+    }
+
+    /** A stand-in for the API, and its client. It answers with these contents, one after the other. */
+    private fun standIn(vararg contents: String, test: (AnthropicClient) -> Unit) {
+        val answers = ArrayDeque(contents.toList())
+        val server = HttpServer.create(InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0)
+        server.createContext("/v1/messages") { exchange ->
+            val content = answers.removeFirst()
+            val reason = if (answers.isEmpty()) "end_turn" else "tool_use"
+            val message = """{"id": "msg_${answers.size}", "type": "message", "role": "assistant", "content": $content,
+                "stop_reason": "$reason", "usage": {}}"""
+            exchange.responseHeaders["content-type"] = "application/json"
+            exchange.sendResponseHeaders(200, 0)
+            exchange.responseBody.use { it.write(message.toByteArray()) }
+        }
+        server.start()
+        try {
+            test(AnthropicOkHttpClient.builder().baseUrl("http://127.0.0.1:${server.address.port}").apiKey("none").build())
+        } finally {
+            server.stop(0)
+        }
+    }
+
+    /** Stands for the agent of your program. */
+    private fun agent(client: AnthropicClient, memory: Memory, message: String): String {
+        val request =
+            MessageCreateParams.builder()
+                .model("claude-sonnet-5-5")
+                .maxTokens(2048)
+                .addTool(BetaMemoryTool20250818.builder().build())
+                .addUserMessage(message)
+                .build()
+        val handler = MemdirHandler(memory)
+        val tools = ToolRunnerCreateParams.builder().betaMemoryToolHandler(handler).initialMessageParams(request).build()
+        val last = handler.messages(client.beta().messages().toolRunner(tools)).last()
+        return last.content().joinToString("") { block -> block.text().map { it.text() }.orElse("") }
+    }
+
+    @Test
+    fun `a whole conversation`() = filled().use { memory ->
+        standIn("[$look]", "[$edit]", """[{"type": "text", "text": "Noted."}]""") { client ->
+            assertEquals("Noted.", agent(client, memory, "I like black tea better."))
+        }
+        assertEquals("- black\n", memory.read(tea))
     }
 }
