@@ -23,7 +23,7 @@ class DocumentationTest {
     @Test
     fun `the quickstart prints what the page says`() {
         Path.of("memory").deleteRecursively()
-        assertEquals(block("printed"), printed(::quickstart).trim())
+        repeat(2) { assertEquals(block("printed"), printed(::quickstart).trim()) }
         checkContract()
     }
 
@@ -104,7 +104,8 @@ class DocumentationTest {
 private fun quickstart() {
     // quickstart
     Memory("./memory").use { memory ->
-        memory.create("/memories/notes.md", "- likes tea\n")
+        // Replaces the file of an earlier run. `create`, as a command of the model, refuses an existing file.
+        memory.write("/memories/notes.md", "- likes tea\n")
         memory.insert("/memories/notes.md", 1, "- lives in Lisbon\n")
         println(memory.view("/memories/notes.md"))
 
