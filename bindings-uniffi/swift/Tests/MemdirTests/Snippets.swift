@@ -28,13 +28,17 @@ final class Approval: AsyncMemoryHooks {
         return .deny(reason: "Error: The user does not want this change. Nothing was changed.")
     }
 }
-let memory = try await Memory.open(store: "memory:", options: MemoryOptions(history: true), hooks: Approval())
-try await memory.write(path: "/memories/tea.md", text: "- green\n")
-let agent = try memory.actingAs(actor: "session-7")
-for text in ["- mint", "- black"] {
-    let insert = #"{"command": "insert", "path": "/memories/tea.md", "insert_line": 1, "insert_text": "\#(text)"}"#
-    print(await agent.execute(json: insert).content)
+// Asynchronous hooks need the asynchronous methods, which the top level of a script does not call.
+func review() async throws {
+    let memory = try await Memory.open(store: "memory:", options: MemoryOptions(history: true), hooks: Approval())
+    try await memory.write(path: "/memories/tea.md", text: "- green\n")
+    let agent = try memory.actingAs(actor: "session-7")
+    for text in ["- mint", "- black"] {
+        let insert = #"{"command": "insert", "path": "/memories/tea.md", "insert_line": 1, "insert_text": "\#(text)"}"#
+        print(await agent.execute(json: insert).content)
+    }
 }
+try await review()
 }
 
 private func docs_guides_review_2(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
@@ -186,18 +190,21 @@ let memory = try Memory(store: "memory:", options: MemoryOptions(readOnlyPaths: 
 let reply = await memory.execute(json: #"{"command": "delete", "path": "/memories/handbook"}"#)
 }
 
-private func docs_start_swift_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
-let memory = try await Memory.open(store: "./memory")
-let calls = [
-    #"{"command": "create", "path": "/memories/notes.md", "file_text": "- likes tea\n"}"#,
-    #"{"command": "insert", "path": "/memories/notes.md", "insert_line": 1, "insert_text": "- lives in Lisbon\n"}"#,
-    #"{"command": "view", "path": "/memories/notes.md"}"#,
-    #"{"command": "view", "path": "/memories/../etc/passwd"}"#,
-]
-for call in calls {
-    let reply = await memory.execute(json: call)
-    print(reply.isError ? "refused:" : "done:", reply.content)
+private func docs_start_swift_2(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
+func remember() async throws {
+    let memory = try await Memory.open(store: "./memory")
+    let calls = [
+        #"{"command": "create", "path": "/memories/notes.md", "file_text": "- likes tea\n"}"#,
+        #"{"command": "insert", "path": "/memories/notes.md", "insert_line": 1, "insert_text": "- lives in Lisbon\n"}"#,
+        #"{"command": "view", "path": "/memories/notes.md"}"#,
+        #"{"command": "view", "path": "/memories/../etc/passwd"}"#,
+    ]
+    for call in calls {
+        let reply = await memory.execute(json: call)
+        print(reply.isError ? "refused:" : "done:", reply.content)
+    }
 }
+try await remember()
 }
 
 private func docs_stores_mounts_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
