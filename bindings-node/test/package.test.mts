@@ -178,7 +178,9 @@ test('it brings the program memdir', async () => {
     .split('\n')
     .map((line) => JSON.parse(line) as object);
   assert.equal(entries.length, 4);
-  const missing = { status: 3, stdout: '', stderr: 'memdir: there is no memory at none\n' };
+  const stderr =
+    'memdir: there is no memory at none: check the address, or create a memory there with `memdir put`\n';
+  const missing = { status: 3, stdout: '', stderr };
   assert.deepEqual(await program('tree', 'none'), missing);
 
   // npm prints warnings on some machines, and passes on a non-blocking pipe.

@@ -67,7 +67,7 @@ fn a_user_who_may_not_make_tables_uses_those_that_are_there() {
     let (_, host) = address.split_once('@').unwrap();
     let agent = format!("postgres://agent:hunter2@{host}");
     let said = refusal(&agent);
-    assert!(said.contains("could not be made") && said.contains("SQL"), "{said}");
+    assert!(said.contains("may not create them") && said.contains("SQL"), "{said}");
     sql(&PostgresDatabase::schema());
     let said = refusal(&agent);
     assert!(said.contains("may not use") && said.contains("permission denied"), "{said}");

@@ -9,7 +9,7 @@ private func ask(_ question: String) async -> Bool { false }
 
 private func docs_guides_encrypted_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 let key = try EncryptionKey.fromFile(URL(fileURLWithPath: "memory.key"))
-let memory = try await Memory.open(store: "./memory", options: MemoryOptions(encryptionKey: key, history: true))
+let memory = try await Memory.open(store: "./memory", options: MemoryOptions(history: true, encryptionKey: key))
 try await memory.write(path: "/memories/plan.md", text: "- order tea\n")
 print(try await memory.read(path: "/memories/plan.md"), terminator: "")
 }
