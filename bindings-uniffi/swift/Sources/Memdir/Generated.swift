@@ -11958,7 +11958,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_func_check_contract() != 54285) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_copy() != 7396) {
+    if (uniffi_memdir_ffi_checksum_func_copy() != 41465) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_func_cancelled_reply() != 64564) {

@@ -1539,7 +1539,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_func_check_contract() and 0xFFFF) != 54285) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_copy() and 0xFFFF) != 7396) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_copy() and 0xFFFF) != 41465) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_func_cancelled_reply() and 0xFFFF) != 64564) {
