@@ -116,8 +116,19 @@ internal class Awaited(private val hooks: SuspendingMemoryHooks) : MemoryHooks {
 
     private suspend fun tell(call: PendingCall) {
         val event = call.event() ?: return
+        var isTold = false
+        val after = suspend {
+            isTold = true
+            hooks.after(event)
+        }
         try {
-            marked { hooks.after(event) }
+            try {
+                marked(after)
+            } catch (cancelled: CancellationException) {
+                // A coroutine that was cancelled just now does not even begin the hook.
+                if (isTold) throw cancelled
+                withContext(NonCancellable) { marked(after) }
+            }
         } catch (error: Throwable) {
             // If this coroutine was cancelled, the cancellation is rethrown.
             val context = currentCoroutineContext()

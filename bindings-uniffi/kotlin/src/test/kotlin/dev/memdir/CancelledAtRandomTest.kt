@@ -84,7 +84,6 @@ class CancelledAtRandomTest {
     private fun note(event: Event) {
         if (calm) return
         events.computeIfAbsent(event.path.orEmpty()) { Collections.synchronizedList(mutableListOf()) } += event
-        fail()
     }
 
     private fun decide(): HookDecision =
@@ -99,8 +98,8 @@ class CancelledAtRandomTest {
 
             // It cannot be cancelled, and its call waits for it.
             override suspend fun after(event: Event) {
-                wait(isLong = false)
                 note(event)
+                wait(isLong = false)
             }
         }
 
@@ -111,7 +110,10 @@ class CancelledAtRandomTest {
                 return decide()
             }
 
-            override fun after(event: Event) = note(event)
+            override fun after(event: Event) {
+                note(event)
+                fail()
+            }
         }
 
     private val names = listOf("view", "create", "insert", "delete", "rename")
