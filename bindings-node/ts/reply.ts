@@ -1,5 +1,7 @@
 /** The answer to a call: its types, and the conversion from the native half's answer. */
 
+import { Buffer } from 'node:buffer';
+
 import type { ErrorKind } from '../results.cjs';
 
 import { storeError } from './errors.js';
@@ -80,6 +82,6 @@ export function reply<G extends MemoryOptions>(answered: Answered): Reply<G> {
 }
 
 function image({ mediaType, bytes }: Exclude<Answered['content'], string>): ImageBlock[] {
-  const data = bytes.toString('base64');
+  const data = Buffer.from(bytes).toString('base64');
   return [{ type: 'image', source: { type: 'base64', media_type: mediaType, data } }];
 }

@@ -66,7 +66,7 @@ testPage(
     await view.press('Preview');
     await view.shows('Everything that Ann changed since');
     await view.press('Last 7 days');
-    await view.shows('There is nothing to do');
+    await view.shows('Nothing to undo');
     assert.equal(await page.getByLabel('Who').inputValue(), 'Ann');
     assert.equal(await memory.read('/memories/team/plan.md'), 'one\ntwo\n');
   },
