@@ -23,7 +23,7 @@ testPage(
   async (view, t) => {
     const { page } = view;
     await view.live();
-    await view.shows('No history is kept of this memory');
+    await view.shows('This memory has no history');
     // A mark that a reload of the page removes.
     await page.evaluate(() => (window.isTheSame = true));
 

@@ -66,7 +66,7 @@ testEditing('an edit is saved, shown with who made it, and undone', async (view,
   await view.page.waitForURL(/diff=inline/);
 
   await view.follow('Undo this change');
-  await view.shows('This will be done');
+  await view.shows('This will happen');
   await view.accessible();
   await view.press('Undo');
   await view.shows('Undone.');
@@ -218,7 +218,7 @@ testEditing(
       .locator('#deleted')
       .getByRole('link', { name: 'Restore team/cake.md as it was before the deletion by Ann' })
       .click();
-    await view.shows('which is made again where it was');
+    await view.shows('which is created again at its former path');
     await view.accessible();
     await view.press('Restore');
     await view.shows('Restored.');
@@ -323,7 +323,7 @@ testEditing(
       await page.waitForURL(new RegExp(`preset=${typed}`));
       assert.equal(await since.inputValue(), typed);
     }
-    await view.shows('This will be done');
+    await view.shows('This will happen');
     await view.accessible();
     await view.follow('Cancel');
     await page.waitForURL(/\/history\?actor=session%201&since=yesterday&zone=%2B05%3A30$/);
@@ -409,7 +409,7 @@ testEditing('a redacted version is nowhere any more', async (view, memory, store
   assert.ok((await cli('log', '-p', store)).includes(SECRET));
   await view.go('history', { path: FILE });
   await page.locator('#main').getByRole('link', { name: 'Redact plan.md' }).last().click();
-  await view.shows('This cannot undo this');
+  await view.shows('You cannot undo this');
   await view.accessible();
   await page.getByLabel('Reason').fill('held a password');
   await view.press('Redact');
