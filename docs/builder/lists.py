@@ -18,7 +18,7 @@ def _indented(text):
     made = []
     # The columns at which the text of each open item begins.
     columns = []
-    after_empty, is_paragraph = True, False
+    after_empty, is_paragraph, is_code = True, False, False
     for line in text.split("\n"):
         indent = len(line) - len(line.lstrip(" "))
         item = ITEM.fullmatch(line)
@@ -26,7 +26,11 @@ def _indented(text):
             made.append(line)
             after_empty = True
             continue
-        if item:
+        # Code without fences, such as a session of Python, which may print lines that look like items.
+        is_code = not columns and indent >= 4 and (after_empty or is_code)
+        if is_code:
+            made.append(line)
+        elif item:
             if (is_paragraph or not columns) and not after_empty:
                 made.append("")
             is_paragraph = False
