@@ -61,7 +61,10 @@ class Lists(unittest.TestCase):
         self.assertEqual(lists.indented(text), made)
 
     def test_code_is_left_alone(self):
-        for text in ("    >>> a\n     - one\n    + two\n    3", block("text", "- one\n  - two")):
+        for text in (
+            "    >>> a\n     - one\n    + two\n    3",
+            block("text", "- one\n  - two"),
+        ):
             self.assertEqual(lists.indented(f"Text.\n\n{text}"), f"Text.\n\n{text}")
 
 
