@@ -744,8 +744,7 @@ lint-workflows:
 	@$(CACHE)/tools/bin/zizmor --offline --quiet --no-progress .github/workflows
 	@$(PYTHON) tests/workflows
 
-# Fixtures, licences and generated files are left out.
-# The endings of files whose comments are read.
+# The endings of files whose comments are read. Fixtures, licences and generated files are left out.
 COMMENTED := c cjs go h java js kt mjs mts py rs sh swift toml ts yml
 .PHONY: lint-prose
 lint-prose: ## plain English in documents and comments, by the rules of tests/prose

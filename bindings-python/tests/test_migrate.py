@@ -268,7 +268,7 @@ def test_a_graph_with_unusual_names() -> None:
     ]
     relations = [
         {"from": "Ann", "to": "../../etc/passwd", "relationType": "reads"},
-        {"from": "Nobody", "to": "Ann", "relationType": "knows"},
+        {"from": "Zoe", "to": "Ann", "relationType": "knows"},
     ]
     graph = [{"type": "entity", **entity} for entity in entities]
     graph += [{"type": "relation", **relation} for relation in relations]
@@ -280,7 +280,7 @@ def test_a_graph_with_unusual_names() -> None:
         "person/Ann.md",
         "unnamed/etc-passwd.md",
         "名前/hidden.md",
-        "unknown/Nobody.md",
+        "unknown/Zoe.md",
     } < files
     assert len({file.casefold() for file in files}) == len(entities) + 1
     assert set(Path().iterdir()) >= {Path("graph"), Path("memory.jsonl")}
@@ -289,7 +289,7 @@ def test_a_graph_with_unusual_names() -> None:
     memdir.copy("dir:graph", "./memory")
     assert script("mcp_memory.py", "to-graph", "memory/memories", "new.jsonl").returncode == 0
     back = [json.loads(line) for line in Path("new.jsonl").read_text("utf-8").splitlines()]
-    unknown = {"type": "entity", "name": "Nobody", "entityType": "unknown", "observations": []}
+    unknown = {"type": "entity", "name": "Zoe", "entityType": "unknown", "observations": []}
     key = json.dumps
     assert sorted(back, key=key) == sorted([*graph, unknown], key=key)
 

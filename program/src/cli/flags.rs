@@ -18,7 +18,7 @@ struct Flag {
     section: &'static str,
     /// Its meaning in a few words, for completions.
     about: &'static str,
-    /// Its meaning, for the help.
+    /// Its whole meaning for the long help, in lines that fit on a screen, with one for each word.
     details: &'static str,
     /// The words that it can be, with their meanings.
     words: &'static [(&'static str, &'static str)],
@@ -43,31 +43,31 @@ enum Kind {
 /// Made from core/options.json by `make generate`.
 #[rustfmt::skip]
 const FLAGS: &[Flag] = &[
-    Flag { name: "max_view_chars", flag: "max-view-chars", kind: Kind::Number, section: "Limits", about: "The most characters (Unicode scalar values) that one view shows", details: "The most characters (Unicode scalar values) that one view shows. A longer view is cut, and its last line says how to continue. \"none\" removes the limit.", words: &[] },
-    Flag { name: "max_file_bytes", flag: "max-file-bytes", kind: Kind::Number, section: "Limits", about: "The most bytes that a file may have after a command", details: "The most bytes that a file may have after a command. A larger file that another program wrote can be viewed. If it has at most 16 MiB, it can be edited to become smaller. \"none\" removes the limit.", words: &[] },
-    Flag { name: "max_total_bytes", flag: "max-total-bytes", kind: Kind::Number, section: "Limits", about: "The most bytes that all files together may have, including hidden ones", details: "The most bytes that all files together may have, including hidden ones. \"none\" sets no limit.", words: &[] },
+    Flag { name: "max_view_chars", flag: "max-view-chars", kind: Kind::Number, section: "Limits", about: "The most characters (Unicode scalar values) that one view shows", details: "The most characters (Unicode scalar values) that one view shows. A longer view is cut,\nand its last line says how to continue. \"none\" removes the limit.", words: &[] },
+    Flag { name: "max_file_bytes", flag: "max-file-bytes", kind: Kind::Number, section: "Limits", about: "The most bytes that a file may have after a command", details: "The most bytes that a file may have after a command. A larger file that another\nprogram wrote can be viewed. If it has at most 16 MiB, it can be edited to become\nsmaller. \"none\" removes the limit.", words: &[] },
+    Flag { name: "max_total_bytes", flag: "max-total-bytes", kind: Kind::Number, section: "Limits", about: "The most bytes that all files together may have, including hidden ones", details: "The most bytes that all files together may have, including hidden ones. \"none\" sets no\nlimit.", words: &[] },
     Flag { name: "max_files", flag: "max-files", kind: Kind::Number, section: "Limits", about: "The most files that the memory may have, including hidden ones", details: "The most files that the memory may have, including hidden ones. \"none\" sets no limit.", words: &[] },
-    Flag { name: "max_image_bytes", flag: "max-image-bytes", kind: Kind::Number, section: "Limits", about: "The most bytes of a .png, .jpg or .jpeg file that a view shows as an image", details: "The most bytes of a .png, .jpg or .jpeg file that a view shows as an image. Claude accepts at most 3,932,160. \"none\" turns images off.", words: &[] },
-    Flag { name: "on_existing", flag: "on-existing", kind: Kind::Word, section: "Commands", about: "Selects how create treats an existing file", details: "Selects how create treats an existing file", words: &[("error", "Refuses with the documented error"), ("overwrite", "Replaces the whole content atomically")] },
-    Flag { name: "read_only", flag: "read-only", kind: Kind::Flag, section: "Commands", about: "The memory can be viewed but not changed", details: "The memory can be viewed but not changed. The directory or database must exist. Nothing is created in a directory.", words: &[] },
-    Flag { name: "read_only_paths", flag: "read-only-paths", kind: Kind::Patterns, section: "Commands", about: "Patterns of paths that no command may change", details: "Patterns of paths that no command may change, such as \"/memories/handbook\", including everything below them. They take precedence over --writable-paths.", words: &[] },
-    Flag { name: "writable_paths", flag: "writable-paths", kind: Kind::Patterns, section: "Commands", about: "Patterns of the only paths that commands may change, including everything below them", details: "Patterns of the only paths that commands may change, including everything below them", words: &[] },
-    Flag { name: "stale_guard", flag: "stale-guard", kind: Kind::Word, section: "Commands", about: "Refuses an edit that is based on an outdated view", details: "Refuses an edit that is based on an outdated view", words: &[("off", "Edits are never refused"), ("on", "Refuses an insert into a file that has changed since this session of the memory last showed or wrote it"), ("strict", "Also refuses such a str_replace, and both commands for a file that it has never shown or written")] },
-    Flag { name: "sensitive_text", flag: "sensitive-text", kind: Kind::Word, section: "Sensitive text", about: "Controls keys, tokens, passwords and payment cards in text that a command would write", details: "Controls keys, tokens, passwords and payment cards in text that a command would write", words: &[("off", "The text is written unchanged"), ("reject", "The command is refused"), ("redact", "[REDACTED:rule] is written instead of the text")] },
-    Flag { name: "sensitive_rules", flag: "sensitive-rules", kind: Kind::Rules, section: "Sensitive text", about: "Your own rules, in addition to the built-in ones", details: "Your own rules, in addition to the built-in ones: patterns in the syntax of Rust's regex-lite, which has no look-around and no back-references", words: &[] },
-    Flag { name: "sensitive_on_view", flag: "sensitive-on-view", kind: Kind::Flag, section: "Sensitive text", about: "Views show [REDACTED:rule] instead of sensitive text", details: "Views show [REDACTED:rule] instead of sensitive text. The file is not changed. Such a view reads the whole file into memory.", words: &[] },
-    Flag { name: "expire_after", flag: "expire-after", kind: Kind::Duration, section: "Expiry", about: "Before its first command, the memory removes files that have not been used for this long", details: "Before its first command, the memory removes files that have not been used for this long. Must be more than 0. The store must keep times of access.", words: &[] },
-    Flag { name: "record_access", flag: "record-access", kind: Kind::Flag, section: "Expiry", about: "Records each view and each rename of a file as a use of the file", details: "Records each view and each rename of a file as a use of the file. Each record costs a write. --expire-after turns this on.", words: &[] },
-    Flag { name: "never_expire", flag: "never-expire", kind: Kind::Patterns, section: "Expiry", about: "Patterns of files that never expire, such as \"/memories/handbook\", including everything below them", details: "Patterns of files that never expire, such as \"/memories/handbook\", including everything below them", words: &[] },
+    Flag { name: "max_image_bytes", flag: "max-image-bytes", kind: Kind::Number, section: "Limits", about: "The most bytes of a .png, .jpg or .jpeg file that a view shows as an image", details: "The most bytes of a .png, .jpg or .jpeg file that a view shows as an image. Claude\naccepts at most 3,932,160. \"none\" turns images off.", words: &[] },
+    Flag { name: "on_existing", flag: "on-existing", kind: Kind::Word, section: "Commands", about: "Selects how create treats an existing file", details: "Selects how create treats an existing file\n\n- error: Refuses with the documented error\n- overwrite: Replaces the whole content atomically", words: &[("error", "Refuses with the documented error"), ("overwrite", "Replaces the whole content atomically")] },
+    Flag { name: "read_only", flag: "read-only", kind: Kind::Flag, section: "Commands", about: "The memory can be viewed but not changed", details: "The memory can be viewed but not changed. The directory or database must exist.\nNothing is created in a directory.", words: &[] },
+    Flag { name: "read_only_paths", flag: "read-only-paths", kind: Kind::Patterns, section: "Commands", about: "Patterns of paths that no command may change", details: "Patterns of paths that no command may change, such as \"/memories/handbook\", including\neverything below them. They take precedence over --writable-paths. The flag can be\nrepeated.", words: &[] },
+    Flag { name: "writable_paths", flag: "writable-paths", kind: Kind::Patterns, section: "Commands", about: "Patterns of the only paths that commands may change, including everything below them", details: "Patterns of the only paths that commands may change, including everything below them.\nThe flag can be repeated.", words: &[] },
+    Flag { name: "stale_guard", flag: "stale-guard", kind: Kind::Word, section: "Commands", about: "Refuses an edit that is based on an outdated view", details: "Refuses an edit that is based on an outdated view\n\n- off: Edits are never refused\n- on: Refuses an insert into a file that has changed since this session of the memory\n  last showed or wrote it\n- strict: Also refuses such a str_replace, and both commands for a file that it has\n  never shown or written", words: &[("off", "Edits are never refused"), ("on", "Refuses an insert into a file that has changed since this session of the memory last showed or wrote it"), ("strict", "Also refuses such a str_replace, and both commands for a file that it has never shown or written")] },
+    Flag { name: "sensitive_text", flag: "sensitive-text", kind: Kind::Word, section: "Sensitive text", about: "Controls keys, tokens, passwords and payment cards in text that a command would write", details: "Controls keys, tokens, passwords and payment cards in text that a command would write\n\n- off: The text is written unchanged\n- reject: The command is refused\n- redact: [REDACTED:rule] is written instead of the text", words: &[("off", "The text is written unchanged"), ("reject", "The command is refused"), ("redact", "[REDACTED:rule] is written instead of the text")] },
+    Flag { name: "sensitive_rules", flag: "sensitive-rules", kind: Kind::Rules, section: "Sensitive text", about: "Your own rules, in addition to the built-in ones", details: "Your own rules, in addition to the built-in ones: patterns in the syntax of Rust's\nregex-lite, which has no look-around and no back-references. The flag can be repeated.", words: &[] },
+    Flag { name: "sensitive_on_view", flag: "sensitive-on-view", kind: Kind::Flag, section: "Sensitive text", about: "Views show [REDACTED:rule] instead of sensitive text", details: "Views show [REDACTED:rule] instead of sensitive text. The file is not changed. Such a\nview reads the whole file into memory.", words: &[] },
+    Flag { name: "expire_after", flag: "expire-after", kind: Kind::Duration, section: "Expiry", about: "Before its first command, the memory removes files that have not been used for this long", details: "Before its first command, the memory removes files that have not been used for this\nlong. Must be more than 0. The store must keep times of access.", words: &[] },
+    Flag { name: "record_access", flag: "record-access", kind: Kind::Flag, section: "Expiry", about: "Records each view and each rename of a file as a use of the file", details: "Records each view and each rename of a file as a use of the file. Each record costs a\nwrite. --expire-after turns this on.", words: &[] },
+    Flag { name: "never_expire", flag: "never-expire", kind: Kind::Patterns, section: "Expiry", about: "Patterns of files that never expire, such as \"/memories/handbook\", including everything below them", details: "Patterns of files that never expire, such as \"/memories/handbook\", including\neverything below them. The flag can be repeated.", words: &[] },
     Flag { name: "history", flag: "history", kind: Kind::Flag, section: "History", about: "Records every change before it is made, so changes can be listed and undone", details: "Records every change before it is made, so changes can be listed and undone", words: &[] },
-    Flag { name: "history_max_age", flag: "history-max-age", kind: Kind::Duration, section: "History", about: "The history removes versions that are older than this, except the last ten of a file that exists", details: "The history removes versions that are older than this, except the last ten of a file that exists. \"none\" keeps versions of any age.", words: &[] },
-    Flag { name: "history_max_versions", flag: "history-max-versions", kind: Kind::Number, section: "History", about: "The maximum number of versions that are kept of each file; a file that exists keeps at least ten", details: "The maximum number of versions that are kept of each file; a file that exists keeps at least ten. \"none\" sets no limit.", words: &[] },
-    Flag { name: "history_max_bytes", flag: "history-max-bytes", kind: Kind::Number, section: "History", about: "The approximate maximum size of the history in bytes", details: "The approximate maximum size of the history in bytes; beyond it the oldest versions are removed, except the last ten of a file that exists. \"none\" sets no limit.", words: &[] },
-    Flag { name: "actor", flag: "actor", kind: Kind::Text, section: "History", about: "The actor of this memory's changes, for its history", details: "The actor of this memory's changes, for its history: a session, a user, the id of a tool call", words: &[] },
-    Flag { name: "durability", flag: "durability", kind: Kind::Word, section: "The store", about: "The failures that an acknowledged command survives", details: "The failures that an acknowledged command survives. Object storage is always durable.", words: &[("full", "A loss of power: data and directory are flushed before the command is acknowledged"), ("relaxed", "A crash of the process. The operating system decides when to write to the disk")] },
-    Flag { name: "lock_timeout", flag: "lock-timeout", kind: Kind::Duration, section: "The store", about: "The time that a change waits for other writers of the same store", details: "The time that a change waits for other writers of the same store (local directory, SQLite, PostgreSQL). After that the command is refused, and nothing is changed. \"none\" waits without limit.", words: &[] },
-    Flag { name: "namespace", flag: "namespace", kind: Kind::Text, section: "The store", about: "Selects one of several memories in one PostgreSQL database or one bucket", details: "Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as a user's name. Pass untrusted values in this option, never in an address. On every other store this option is an error.", words: &[] },
-    Flag { name: "encrypt_names", flag: "encrypt-names", kind: Kind::Flag, section: "The store", about: "Also encrypts the names in a store that is created with a key", details: "Also encrypts the names in a store that is created with a key. An existing store keeps its setting.", words: &[] },
+    Flag { name: "history_max_age", flag: "history-max-age", kind: Kind::Duration, section: "History", about: "The history removes versions that are older than this, except the last ten of a file that exists", details: "The history removes versions that are older than this, except the last ten of a file\nthat exists. \"none\" keeps versions of any age.", words: &[] },
+    Flag { name: "history_max_versions", flag: "history-max-versions", kind: Kind::Number, section: "History", about: "The maximum number of versions that are kept of each file; a file that exists keeps at least ten", details: "The maximum number of versions that are kept of each file; a file that exists keeps at\nleast ten. \"none\" sets no limit.", words: &[] },
+    Flag { name: "history_max_bytes", flag: "history-max-bytes", kind: Kind::Number, section: "History", about: "The approximate maximum size of the history in bytes", details: "The approximate maximum size of the history in bytes; beyond it the oldest versions\nare removed, except the last ten of a file that exists. \"none\" sets no limit.", words: &[] },
+    Flag { name: "actor", flag: "actor", kind: Kind::Text, section: "History", about: "The actor of this memory's changes, for its history", details: "The actor of this memory's changes, for its history: a session, a user, the id of a\ntool call", words: &[] },
+    Flag { name: "durability", flag: "durability", kind: Kind::Word, section: "The store", about: "The failures that an acknowledged command survives", details: "The failures that an acknowledged command survives. Object storage is always durable.\n\n- full: A loss of power: data and directory are flushed before the command is\n  acknowledged\n- relaxed: A crash of the process. The operating system decides when to write to the\n  disk", words: &[("full", "A loss of power: data and directory are flushed before the command is acknowledged"), ("relaxed", "A crash of the process. The operating system decides when to write to the disk")] },
+    Flag { name: "lock_timeout", flag: "lock-timeout", kind: Kind::Duration, section: "The store", about: "The time that a change waits for other writers of the same store", details: "The time that a change waits for other writers of the same store (local directory,\nSQLite, PostgreSQL). After that the command is refused, and nothing is changed. \"none\"\nwaits without limit.", words: &[] },
+    Flag { name: "namespace", flag: "namespace", kind: Kind::Text, section: "The store", about: "Selects one of several memories in one PostgreSQL database or one bucket", details: "Selects one of several memories in one PostgreSQL database or one bucket. Any text,\nsuch as a user's name. Pass untrusted values in this option, never in an address. On\nevery other store this option is an error.", words: &[] },
+    Flag { name: "encrypt_names", flag: "encrypt-names", kind: Kind::Flag, section: "The store", about: "Also encrypts the names in a store that is created with a key", details: "Also encrypts the names in a store that is created with a key. An existing store keeps\nits setting.", words: &[] },
 ];
 
 /// The given flags, as the JSON object of options.
@@ -162,7 +162,7 @@ fn argument(flag: &'static Flag) -> Arg {
     let arg = Arg::new(flag.name)
         .long(flag.flag)
         .help(flag.about)
-        .long_help(long_help(flag))
+        .long_help(flag.details)
         .help_heading(heading(flag))
         .hide_short_help(true);
     match flag.kind {
@@ -194,46 +194,6 @@ fn heading(flag: &Flag) -> &'static str {
         (_, "The store") => "Store",
         (_, section) => section,
     }
-}
-
-/// The long help: the meaning, and a line for each word that the value can be.
-fn long_help(flag: &Flag) -> String {
-    /// The width of the help without its indentation.
-    const COLUMNS: usize = 86;
-    let details = match flag.kind {
-        Kind::Patterns | Kind::Rules => {
-            format!("{}. The flag can be repeated.", flag.details.trim_end_matches('.'))
-        }
-        _ => flag.details.to_owned(),
-    };
-    let mut text = wrapped(&details, COLUMNS, "");
-    if !flag.words.is_empty() {
-        text.push('\n');
-    }
-    for (word, about) in flag.words {
-        text.push('\n');
-        text += &wrapped(&format!("- {word}: {about}"), COLUMNS, "  ");
-    }
-    text
-}
-
-/// The text in lines of at most `columns`. All lines but the first begin with `indent`.
-fn wrapped(text: &str, columns: usize, indent: &str) -> String {
-    let (mut lines, mut width) = (String::new(), 0);
-    for word in text.split(' ') {
-        let length = word.chars().count();
-        if width > 0 && width + 1 + length > columns {
-            lines.push('\n');
-            lines += indent;
-            width = indent.len();
-        } else if width > 0 {
-            lines.push(' ');
-            width += 1;
-        }
-        lines += word;
-        width += length;
-    }
-    lines
 }
 
 /// Checks the text of a number.
@@ -419,12 +379,5 @@ mod tests {
         ] {
             assert_eq!(with_flags(&error), sentence);
         }
-    }
-
-    #[test]
-    fn long_texts_are_wrapped() {
-        assert_eq!(wrapped("a bc def gh", 6, ""), "a bc\ndef gh");
-        assert_eq!(wrapped("- a: bc def", 7, "  "), "- a: bc\n  def");
-        assert_eq!(wrapped("abcdefgh i", 4, ""), "abcdefgh\ni");
     }
 }
