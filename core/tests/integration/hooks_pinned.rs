@@ -316,11 +316,13 @@ fn every_change_is_one_that_was_approved(store: Arc<dyn Store>) {
         options.on_existing = OnExisting::Overwrite;
         options.history = true;
     });
-    let (approved, refused) = (&Mutex::new(HashMap::new()), &AtomicUsize::new(0));
+    let approved = &Mutex::new(HashMap::new());
     thread::scope(|scope| {
         for thread in 0..THREADS {
             scope.spawn(move || {
-                for turn in 0..effort::times(6) {
+                let (mut turn, mut own) = (0, 0);
+                while own < effort::times(3) {
+                    turn += 1;
                     let path = ["/memories/a", "/memories/mounted/a"][turn % 2];
                     let text = format!("{thread} {turn}\n");
                     let input = match (thread + turn) % 5 {
@@ -340,12 +342,12 @@ fn every_change_is_one_that_was_approved(store: Arc<dyn Store>) {
                     match (event.unwrap().change, diff) {
                         (Some(change), Ok(diff)) => {
                             assert!(!reply.is_error, "{}", reply.content);
+                            own += 1;
                             approved.lock().unwrap().insert(change, diff);
                         }
                         (Some(_), Err(refused)) => panic!("{input} although {refused}"),
                         (None, _) => {
                             assert!(reply.is_error && reply.cause.is_none(), "{}", reply.content);
-                            refused.fetch_add(1, Ordering::SeqCst);
                         }
                     }
                 }
@@ -358,8 +360,7 @@ fn every_change_is_one_that_was_approved(store: Arc<dyn Store>) {
     for version in &versions {
         assert_eq!(memory.diff(version.id, None).unwrap(), approved[&version.change]);
     }
-    assert_eq!(approved.len() + refused.load(Ordering::SeqCst), THREADS * effort::times(6));
-    assert!(approved.len() > 5);
+    assert_eq!(approved.len(), THREADS * effort::times(3));
 }
 
 #[test]
