@@ -86,9 +86,6 @@ impl<'m> UnitOfWork<'m> {
             | Mutation::DeleteIf { path, .. } => {
                 let moving = limits.moving();
                 let deleted = self.target.mutate(&self.context, mutation);
-                if is_changed(&deleted) {
-                    limits.shrunk();
-                }
                 drop(moving);
                 if let Ok(true) = deleted {
                     views.removed(path);
@@ -109,7 +106,6 @@ impl<'m> UnitOfWork<'m> {
             Mutation::Clear => {
                 let (cleared, root) =
                     (self.target.mutate(&self.context, mutation), MemoryPath::root());
-                limits.shrunk();
                 if is_changed(&cleared) {
                     views.removed(&root);
                 }
@@ -129,7 +125,6 @@ impl<'m> UnitOfWork<'m> {
         let erased = recorder.erase(&self.context, dry_run);
         let is_changed = !dry_run && erased.as_ref().err().is_none_or(may_have_changed);
         if is_changed {
-            self.policies.limits.shrunk();
             self.policies.views.removed(&MemoryPath::root());
         }
         self.note(is_changed, ChangeKind::Cleared, &MemoryPath::root(), None);
@@ -144,7 +139,7 @@ impl<'m> UnitOfWork<'m> {
             // Something may have been changed.
             Err(_) => &[],
         };
-        self.policies.limits.shrunk();
+        self.policies.limits.restored();
         let is_there = |file: &&RestoredFile| file.operation != Operation::Deleted;
         let there = files.iter().filter(is_there);
         self.policies.views.restored(there.map(|file| (&file.path, file.old_path.as_ref())));

@@ -7,9 +7,9 @@ use std::time::SystemTime;
 use memdir_store::edit::reserve;
 use memdir_store::{StoreError, micros};
 
-use super::SqliteError;
 use super::connection::Lease;
 use super::tree::Tree;
+use super::{SqliteError, total};
 
 /// The size of all chunks except the last, in bytes. Most files are smaller, and have one row.
 pub(super) const CHUNK: usize = 64 * 1024;
@@ -51,6 +51,7 @@ pub(super) fn write(tree: &Tree<'_>, file: i64, old: &[u8], new: &[u8]) -> Resul
             .execute((file, left))?;
     }
     let size = i64::try_from(new.len()).unwrap_or(i64::MAX);
+    total::resized(tree, file, size)?;
     tree.prepare_cached(
         "UPDATE node SET size = ?2, modified = ?3, written = random() WHERE id = ?1",
     )?

@@ -29,6 +29,7 @@ mod content;
 mod inspect;
 mod note;
 mod schema;
+mod total;
 mod tree;
 mod turns;
 
@@ -125,7 +126,7 @@ impl SqliteDatabase {
         after: usize,
     ) -> Result<(), SqliteError> {
         if self.total.are_set() {
-            self.total.check(tree.total()?, before, after as u64)?;
+            self.total.check(total::read(tree)?, before, after as u64)?;
         }
         Ok(())
     }

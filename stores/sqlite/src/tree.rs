@@ -5,11 +5,10 @@ use std::ops::Deref;
 use std::time::SystemTime;
 
 use memdir_store::path::{MemoryPath, PathError};
-use memdir_store::total::Total;
 use memdir_store::{Entry, Fingerprint, Scope, StoreError, micros};
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::{SqliteError, schema};
+use super::{SqliteError, schema, total};
 
 /// The tree within one transaction.
 pub(super) struct Tree<'c>(pub(super) &'c Connection);
@@ -73,15 +72,6 @@ impl Tree<'_> {
             Some(FoundRow { size: None, .. }) => Err(StoreError::IsADirectory.into()),
             Some(FoundRow { id, size: Some(size), .. }) => Ok((id, size)),
         }
-    }
-
-    /// The bytes and the number of all files.
-    pub(super) fn total(&self) -> Result<Total, SqliteError> {
-        let mut all =
-            self.prepare_cached("SELECT coalesce(sum(size), 0), count(size) FROM node")?;
-        let (bytes, files): (i64, i64) = all.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let number = |number| u64::try_from(number).unwrap_or(0);
-        Ok(Total { bytes: number(bytes), files: number(files) })
     }
 
     fn child(&self, parent: i64, name: &str) -> Result<Option<FoundRow>, SqliteError> {
@@ -151,6 +141,9 @@ impl Tree<'_> {
         size: Option<usize>,
     ) -> Result<i64, SqliteError> {
         let size = size.map(|size| i64::try_from(size).unwrap_or(i64::MAX));
+        if let Some(size) = size {
+            total::added(self, size)?;
+        }
         self.prepare_cached("INSERT INTO node (parent, name, size) VALUES (?1, ?2, ?3)")?
             .execute((parent, path.name(), size))?;
         Ok(self.last_insert_rowid())
@@ -197,11 +190,13 @@ impl Tree<'_> {
 
     /// Removes a node. Foreign keys remove everything below it and the chunks of files.
     pub(super) fn remove(&self, id: i64) -> Result<(), SqliteError> {
+        total::removed(self, id)?;
         self.prepare_cached("DELETE FROM node WHERE id = ?1")?.execute([id])?;
         Ok(())
     }
 
     pub(super) fn remove_all(&self) -> Result<(), SqliteError> {
+        total::cleared(self)?;
         self.prepare_cached("DELETE FROM node WHERE parent = ?1")?.execute([schema::ROOT])?;
         Ok(())
     }

@@ -14,7 +14,7 @@ use crate::reply::{self, Used, Uses};
 use crate::store::{Effect, EntryKind, Store, StoreError};
 
 pub(crate) use usage::{Held, SizeChange, Usage};
-use usage::{Measured, Moving, Noted};
+use usage::{Measured, Moment, Moving, Noted};
 
 /// The number of files that a refusal names.
 const NAMED: usize = 5;
@@ -79,8 +79,8 @@ impl Limits {
         self.are_set().then(|| self.usage.moving())
     }
 
-    /// Marks that an unknown amount was deleted.
-    pub(crate) fn shrunk(&self) {
+    /// Marks that an unknown amount was written.
+    pub(crate) fn restored(&self) {
         self.usage.doubt();
     }
 
@@ -107,9 +107,18 @@ pub(crate) struct Reservation<'p> {
     patterns: &'p WritePatterns,
     noted: Option<Noted<'p>>,
     /// Set while a file is overwritten.
-    replacing: Option<Moving<'p>>,
+    replacing: Option<Replacing<'p>>,
     /// The measurement by this command, if any.
     measured: Option<Measured>,
+}
+
+/// An overwritten file. If two commands overwrite one file at once, it is unknown which one is last. So a walk
+/// during that time is not trusted.
+struct Replacing<'p> {
+    _moving: Moving<'p>,
+    /// True if nothing else was changed between the look at the file's size and the reservation. Otherwise the
+    /// replaced size is unknown.
+    is_size_known: bool,
 }
 
 /// The reason why a command gets no reservation.
@@ -259,20 +268,19 @@ pub(crate) fn reserve_file<'p>(
     if !limits.are_set() {
         return Ok(reservation);
     }
-    let before = if overwrites { size_of(store, path, limits.usage.folding())? } else { None };
-    let change = SizeChange { before, after: size };
-    let taken = match reservation.reserve(path, change) {
-        Err(Unreserved::Unsure) => {
-            reservation.measure(store)?;
-            reservation.reserve(path, change)
-        }
-        taken => taken,
-    };
+    let (mut change, mut seen) = size_change(limits, store, path, size, overwrites)?;
+    let mut taken = reservation.reserve(path, change);
+    if let Err(Unreserved::Unsure) = taken {
+        reservation.measure(store)?;
+        (change, seen) = size_change(limits, store, path, size, overwrites)?;
+        taken = reservation.reserve(path, change);
+    }
     match taken {
         Ok(()) => {
-            // If two commands overwrite one file at once, it is unknown which one is last. So a walk during
-            // that time is not trusted.
-            reservation.replacing = overwrites.then(|| limits.usage.moving());
+            let is_size_known =
+                reservation.noted.as_ref().is_some_and(|noted| noted.is_next_after(seen));
+            reservation.replacing =
+                overwrites.then(|| Replacing { _moving: limits.usage.moving(), is_size_known });
             Ok(reservation)
         }
         Err(Unreserved::Full(_)) if !overwrites && reservation.is_taken(path) => {
@@ -284,10 +292,23 @@ pub(crate) fn reserve_file<'p>(
     }
 }
 
-/// Commits the reservation of a `create`. The replaced content may differ from the one that was measured.
+/// Returns the sizes before and after a `create`, and the moment before the look at the file.
+fn size_change(
+    limits: &Limits,
+    store: &dyn Store,
+    path: &MemoryPath,
+    after: u64,
+    overwrites: bool,
+) -> Result<(SizeChange, Moment), Error> {
+    let seen = limits.usage.moment();
+    let before = if overwrites { size_of(store, path, limits.usage.folding())? } else { None };
+    Ok((SizeChange { before, after }, seen))
+}
+
+/// Commits the reservation of a `create`.
 pub(crate) fn written(mut reservation: Reservation<'_>) {
     reservation.commit();
-    if reservation.replacing.is_some() {
+    if reservation.replacing.as_ref().is_some_and(|replacing| !replacing.is_size_known) {
         reservation.limits.usage.doubt();
     }
 }

@@ -9,6 +9,9 @@
 //! A measurement walks through the tree while others may write. For each file it sees the size at some moment
 //! of the walk, which counts as the size without the writes in progress. But if a write of the file ended
 //! during the walk, the note of that write counts instead.
+//!
+//! A deletion does not change the total, which is then too large. That is enough to allow a write while the
+//! limit is far away. Near a limit the tree is measured before anything is refused.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,8 +21,11 @@ use memdir_store::path::{Folding, MemoryPath};
 
 use crate::store::{EntryKind, Store, StoreError};
 
-/// The time for which a measurement is used, although other processes may have written since.
+/// The time for which a measurement is used at least, although other processes may have written since.
 const TRUSTED_FOR: Duration = Duration::from_secs(1);
+
+/// A measurement is used for this many times as long as it took, so a large tree is not measured all the time.
+const TRUSTED_TIMES: u32 = 50;
 
 /// The number of attempts to measure the tree, if files are moved or deleted during the walk.
 const ATTEMPTS: usize = 3;
@@ -101,15 +107,26 @@ struct UsageState {
 #[derive(Debug, Clone, Copy)]
 struct Known {
     held: Held,
+    /// The start of the measurement.
     at: Instant,
-    /// True if the total can be trusted: nothing was deleted since, or moved during the measurement.
+    /// The time for which it is used, from its start.
+    trusted_for: Duration,
+    /// True if the total is not too small: nothing was moved during the measurement, or restored since.
     sure: bool,
 }
 
 impl Known {
     fn is_recent(&self) -> bool {
-        self.sure && self.at.elapsed() <= TRUSTED_FOR
+        self.sure && self.at.elapsed() <= self.trusted_for
     }
+}
+
+/// A moment between the changes by this memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Moment {
+    clock: u64,
+    moved: u64,
+    moving: usize,
 }
 
 /// A file that is being written.
@@ -185,12 +202,6 @@ impl UsageState {
         self.forget();
     }
 
-    fn doubt(&mut self) {
-        if let Some(known) = &mut self.known {
-            known.sure = false;
-        }
-    }
-
     /// Removes ended writes, unless a walk in progress may have seen the file before them.
     fn forget(&mut self) {
         let oldest = self.walks.iter().copied().min();
@@ -215,7 +226,8 @@ impl Usage {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the total with the writes in progress, if the last measurement is recent and can be trusted.
+    /// Returns the total with the writes in progress, if the last measurement is recent and can be trusted. What
+    /// was deleted since then still counts.
     pub(crate) fn recent(&self) -> Option<Held> {
         let state = self.state();
         let known = state.known.filter(Known::is_recent)?;
@@ -281,9 +293,17 @@ impl Usage {
         Moving(self)
     }
 
-    /// Marks the last total as untrusted, because something was deleted or overwritten.
+    /// Marks the last total as untrusted, because it may be too small.
     pub(crate) fn doubt(&self) {
-        self.state().doubt();
+        if let Some(known) = &mut self.state().known {
+            known.sure = false;
+        }
+    }
+
+    /// Returns the current moment.
+    pub(super) fn moment(&self) -> Moment {
+        let UsageState { clock, moved, moving, .. } = *self.state();
+        Moment { clock, moved, moving }
     }
 }
 
@@ -297,6 +317,13 @@ pub(crate) struct Noted<'u> {
 }
 
 impl Noted<'_> {
+    /// Returns whether this write is the first change since `moment`.
+    pub(super) fn is_next_after(&self, moment: Moment) -> bool {
+        self.number == moment.clock + 1 && moment.moving == 0 && {
+            self.usage.state().moved == moment.moved
+        }
+    }
+
     /// The write was made.
     pub(crate) fn done(mut self) {
         self.ended = true;
@@ -317,7 +344,6 @@ impl Drop for Noted<'_> {
             let mut state = self.usage.state();
             let most = |file: &File, change: SizeChange| Some(file.known.or_more(change.most()));
             state.end(&self.path, self.number, most);
-            state.doubt();
         }
     }
 }
@@ -368,7 +394,8 @@ impl<'u> Measuring<'u> {
         held = noted.fold(held, Held::plus);
         let sure = self.moved == Some(state.moved);
         if state.known.is_none_or(|known| known.at < self.at || !known.sure) {
-            state.known = Some(Known { held, at: self.at, sure });
+            let trusted_for = TRUSTED_FOR.max(self.at.elapsed() * TRUSTED_TIMES);
+            state.known = Some(Known { held, at: self.at, trusted_for, sure });
             for (path, file) in &mut state.noted {
                 file.known = file.measured(seen(path), self.began);
             }

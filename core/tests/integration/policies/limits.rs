@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use memdir::store::{EntryKind, InProcess, Mounts};
 use memdir::{Error, ErrorKind, Memory, MemoryOptions, OnExisting, Store, StoreError};
@@ -251,10 +251,40 @@ fn far_from_a_limit_the_tree_is_not_measured_for_each_command() {
         memory.create(&format!("/memories/d/{number}"), "three").unwrap();
         memory.rename(&format!("/memories/d/{number}"), &format!("/memories/e/{number}")).unwrap();
         memory.view("/memories", None).unwrap();
+        memory.delete(&format!("/memories/e/{number}")).unwrap();
+        memory.write("/memories/b.md", &number.to_string(), None).unwrap();
     }
     // Once at first, and then at most once per second.
     let walks = store.walks.load(Ordering::Relaxed) as u64;
     assert!((1..=began.elapsed().as_secs() + 1).contains(&walks), "{walks}");
+}
+
+#[test]
+fn the_longer_a_measurement_takes_the_longer_it_is_used() {
+    let store = Arc::new(Seams::default());
+    let memory = limited(Arc::clone(&store) as Arc<dyn Store>, Some(1_000_000), None);
+    store.before_walking(|| {
+        thread::sleep(Duration::from_millis(400));
+        Ok(())
+    });
+    for number in 0..5 {
+        memory.create(&format!("/memories/{number}"), "").unwrap();
+        thread::sleep(Duration::from_millis(300));
+    }
+    assert_eq!(store.walks.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn what_was_deleted_frees_its_space_although_it_is_not_measured_at_once() {
+    for store in [Arc::new(InProcess::new()) as Arc<dyn Store>, Arc::new(Seams::default())] {
+        let memory = limited(store, Some(100), Some(10));
+        for _ in 0..20 {
+            memory.create("/memories/a", &"x".repeat(70)).unwrap();
+            memory.delete("/memories/a").unwrap();
+        }
+        memory.create("/memories/a", &"x".repeat(100)).unwrap();
+        assert!(is_full(&memory.create("/memories/b", "x")));
+    }
 }
 
 #[test]
