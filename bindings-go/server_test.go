@@ -1,6 +1,6 @@
 package memdir_test
 
-// The server of docs/guides/many-users.md. The page quotes this file.
+// The server of docs/guides/many-users.md, and the statuses of docs/reference/errors.md. The pages quote this file.
 
 import (
 	"encoding/json"
@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +59,30 @@ func fail(w http.ResponseWriter, kind memdir.ErrorKind, cause error) {
 		http.Error(w, "The memory cannot be used now.", http.StatusServiceUnavailable)
 	default:
 		http.Error(w, "The change may or may not have been made.", http.StatusInternalServerError)
+	}
+}
+
+// statusOf returns the HTTP status for a kind of error.
+func statusOf(kind memdir.ErrorKind) int {
+	switch kind {
+	case memdir.ErrorInvalid, memdir.ErrorNoMatch, memdir.ErrorSeveralMatches:
+		return http.StatusBadRequest
+	case memdir.ErrorReadOnly, memdir.ErrorPermissionDenied, memdir.ErrorFixed, memdir.ErrorSensitive, memdir.ErrorDenied:
+		return http.StatusForbidden
+	case memdir.ErrorNotFound:
+		return http.StatusNotFound
+	case memdir.ErrorExists, memdir.ErrorIsADirectory, memdir.ErrorNotADirectory, memdir.ErrorStale, memdir.ErrorChanged:
+		return http.StatusConflict
+	case memdir.ErrorTooLarge:
+		return http.StatusRequestEntityTooLarge
+	case memdir.ErrorNotText:
+		return http.StatusUnsupportedMediaType
+	case memdir.ErrorBusy, memdir.ErrorCancelled, memdir.ErrorUnavailable:
+		return http.StatusServiceUnavailable
+	case memdir.ErrorFull:
+		return http.StatusInsufficientStorage
+	default: // ErrorOutcomeUnknown, ErrorHookFailed, ErrorConfig
+		return http.StatusInternalServerError
 	}
 }
 
@@ -111,6 +137,22 @@ func TestAServerKeepsTheMemoriesOfItsUsersApart(t *testing.T) {
 	}
 	if status, body := send(open.tool, "ann", strings.Repeat(" ", 1<<20+1)); status != 413 {
 		t.Error(status, body)
+	}
+}
+
+func TestEachKindOfErrorHasTheStatusOfTheDocumentation(t *testing.T) {
+	page, err := os.ReadFile("../docs/reference/behaviour.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile("(?m)^\\| `(\\w+)` \\|.*\\| (\\d{3}) \\|$").FindAllStringSubmatch(string(page), -1)
+	if len(rows) < 23 {
+		t.Fatal(rows)
+	}
+	for _, row := range rows {
+		if status := statusOf(memdir.ErrorKind(row[1])); strconv.Itoa(status) != row[2] {
+			t.Errorf("%s: %d", row[0], status)
+		}
 	}
 }
 

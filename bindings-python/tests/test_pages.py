@@ -8,7 +8,7 @@ import subprocess
 import sys
 import sysconfig
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 
@@ -26,6 +26,8 @@ SERVERS = GUIDES / "servers-in-python.md"
 MANY_USERS = GUIDES / "many-users.md"
 PROCESSES = GUIDES / "several-processes.md"
 TESTING = GUIDES / "testing.md"
+ERRORS = cases.PROJECT / "docs" / "reference" / "errors.md"
+BEHAVIOUR = cases.PROJECT / "docs" / "reference" / "behaviour.md"
 JVM = cases.PROJECT / "docs" / "integrations" / "frameworks-jvm.md"
 PACKAGES = [cases.PROJECT / f"bindings-{name}" / "README.md" for name in ("c", "uniffi")]
 QUOTED = re.compile(r"<!-- from (\S+) -->\n```\w+\n(.*?)\n```", re.DOTALL)
@@ -41,7 +43,10 @@ def plain(code: str) -> str:
     ("file", "code"),
     [
         quoted
-        for page in (PAGE, SERVERS, MANY_USERS, TESTING, JVM, START / "kotlin.md", *PACKAGES)
+        for page in (
+            *(PAGE, SERVERS, MANY_USERS, TESTING, ERRORS, JVM),
+            *(START / "kotlin.md", *PACKAGES),
+        )
         for quoted in QUOTED.findall(page.read_text("utf-8"))
     ],
 )
@@ -65,10 +70,19 @@ def test_the_page_about_servers_quotes_the_server() -> None:
         assert (SERVERS.parent / link).exists(), link
 
 
-@pytest.mark.parametrize("page", [MANY_USERS, TESTING])
+@pytest.mark.parametrize("page", [MANY_USERS, TESTING, ERRORS])
 def test_a_guide_quotes_all_of_its_code(page: Path) -> None:
     text = page.read_text("utf-8")
     assert len(QUOTED.findall(text)) == len(re.findall(r"```(?:python|ts|kotlin|swift|go)\n", text))
+
+
+@pytest.mark.parametrize("language", ["python", "ts"])
+def test_each_kind_of_error_has_its_status(language: str) -> None:
+    # The other languages have a function, which their own tests call.
+    table = re.findall(r"^\| `(\w+)` \|.*\| (\d{3}) \|$", BEHAVIOUR.read_text("utf-8"), re.M)
+    [code] = re.findall(rf"```{language}\n(.*?)```", ERRORS.read_text("utf-8"), re.DOTALL)
+    assert re.findall(r'^ +"?(\w+)"?: (\d{3}),$', code, re.M) == table
+    assert [kind for kind, _ in table] == [*get_args(memdir.ErrorKind)]
 
 
 def test_two_processes_edit_one_file_as_the_guide_says(tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 package dev.memdir
 
+import dev.memdir.conformance.root
 import java.nio.file.Path
 import java.security.MessageDigest
 import java.time.Duration
 import java.util.HexFormat
+import kotlin.io.path.readText
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
@@ -29,6 +31,20 @@ fun failed(kind: ErrorKind?): Pair<Int, String> =
         else -> 500 to "The change may or may not have been made."
     }
 
+/** The HTTP status for each kind of error. */
+fun statusOf(kind: ErrorKind): Int =
+    when (kind) {
+        ErrorKind.INVALID, ErrorKind.NO_MATCH, ErrorKind.SEVERAL_MATCHES -> 400
+        ErrorKind.READ_ONLY, ErrorKind.PERMISSION_DENIED, ErrorKind.FIXED, ErrorKind.SENSITIVE, ErrorKind.DENIED -> 403
+        ErrorKind.NOT_FOUND -> 404
+        ErrorKind.EXISTS, ErrorKind.IS_A_DIRECTORY, ErrorKind.NOT_A_DIRECTORY, ErrorKind.STALE, ErrorKind.CHANGED -> 409
+        ErrorKind.TOO_LARGE -> 413
+        ErrorKind.NOT_TEXT -> 415
+        ErrorKind.OUTCOME_UNKNOWN, ErrorKind.HOOK_FAILED, ErrorKind.CONFIG -> 500
+        ErrorKind.BUSY, ErrorKind.CANCELLED, ErrorKind.UNAVAILABLE -> 503
+        ErrorKind.FULL -> 507
+    }
+
 /** Erases everything of a user, including the history, at the user's request. */
 fun forget(memories: Path, user: String): Erased = memoryOf(memories, user).use { it.erase() }
 
@@ -45,6 +61,14 @@ class UsersTest {
         assertEquals(1, forget(memories, "ann").files)
         memoryOf(memories, "ann").use { assertEquals(made, tool(it, create)) }
         memoryOf(memories, "Ann").use { assertEquals("tea\n", it.read("/memories/a.md")) }
+    }
+
+    @Test
+    fun `each kind of error has the status of the documentation`() {
+        val page = root.resolve("docs/reference/behaviour.md").readText()
+        val statuses = Regex("""^\| `(\w+)` \|.*\| (\d{3}) \|$""", RegexOption.MULTILINE).findAll(page)
+            .associate { it.groupValues[1] to it.groupValues[2].toInt() }
+        assertEquals(statuses, ErrorKind.entries.associate { it.name.lowercase() to statusOf(it) })
     }
 
     @Test
