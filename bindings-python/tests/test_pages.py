@@ -76,6 +76,30 @@ def test_a_guide_quotes_all_of_its_code(page: Path) -> None:
     assert len(QUOTED.findall(text)) == len(re.findall(r"```(?:python|ts|kotlin|swift|go)\n", text))
 
 
+@pytest.mark.parametrize("page", [MANY_USERS, TESTING])
+def test_a_guide_quotes_the_imports_of_its_code(page: Path) -> None:
+    for file in {file for file, _ in QUOTED.findall(page.read_text("utf-8"))}:
+        first, *_ = (
+            code for quoted, code in QUOTED.findall(page.read_text("utf-8")) if quoted == file
+        )
+        imports = re.findall(
+            r'^(?:import .*|from .*|\t(?:\w+ )?"\S+")$',
+            (cases.PROJECT / file).read_text("utf-8"),
+            re.M,
+        )
+        assert imports
+        assert [line for line in imports if line not in first] == [], file
+
+
+def test_the_code_of_the_guide_about_tests_is_a_whole_file(tmp_path: Path) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", TESTING.read_text("utf-8"), re.DOTALL)
+    file = tmp_path / "test_agent.py"
+    file.write_text("\n\n".join(blocks), "utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", file]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout
+
+
 @pytest.mark.parametrize("language", ["python", "ts"])
 def test_each_kind_of_error_has_its_status(language: str) -> None:
     # The other languages have a function, which their own tests call.
