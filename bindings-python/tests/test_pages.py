@@ -24,6 +24,7 @@ PAGE = cases.PROJECT / "docs" / "stores" / "write-a-store.md"
 GUIDES = cases.PROJECT / "docs" / "guides"
 SERVERS = GUIDES / "servers-in-python.md"
 MANY_USERS = GUIDES / "many-users.md"
+LONG = GUIDES / "long-conversations.md"
 PROCESSES = GUIDES / "several-processes.md"
 TESTING = GUIDES / "testing.md"
 ERRORS = cases.PROJECT / "docs" / "reference" / "errors.md"
@@ -44,7 +45,7 @@ def plain(code: str) -> str:
     [
         quoted
         for page in (
-            *(PAGE, SERVERS, MANY_USERS, TESTING, ERRORS, JVM),
+            *(PAGE, SERVERS, MANY_USERS, TESTING, LONG, ERRORS, JVM),
             *(START / "kotlin.md", *PACKAGES),
         )
         for quoted in QUOTED.findall(page.read_text("utf-8"))
@@ -95,7 +96,7 @@ def test_the_code_of_the_guide_about_tests_is_a_whole_file(tmp_path: Path) -> No
     blocks = re.findall(r"```python\n(.*?)```", TESTING.read_text("utf-8"), re.DOTALL)
     file = tmp_path / "test_agent.py"
     file.write_text("\n\n".join(blocks), "utf-8")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", file]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(file)]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout
 
