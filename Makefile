@@ -591,7 +591,7 @@ $(CACHE)/node-packed: $(CACHE)/node-tools $(RUST_SOURCES) $(NODE_SOURCES)
 	touch $@
 
 # The tests, compiled.
-$(CACHE)/node-tests: $(CACHE)/node-packed $(wildcard bindings-node/test/*.* bindings-node/test/consumer/*) examples/node/server.ts examples/node/table_store.ts
+$(CACHE)/node-tests: $(CACHE)/node-packed $(wildcard bindings-node/test/*.* bindings-node/test/consumer/*) $(wildcard examples/node/*.ts)
 	rm -rf bindings-node/test/dist
 	tests/step 'Node: build of the tests' npm run --silent --prefix bindings-node test:build
 	touch $@

@@ -66,13 +66,19 @@ func ExampleHookCall_Diff() {
 }
 
 func ExampleMemory_UndoSince() {
+	defer inTemporaryDirectory()()
 	ctx := context.Background()
-	memory, err := memdir.Open("memory:", memdir.MemoryOptions{History: true, Actor: "session-7"})
+	memory, err := memdir.Open("./memory", memdir.MemoryOptions{History: true, Actor: "Ann"})
 	if err != nil {
 		panic(err)
 	}
 	defer memory.Close()
-	if err := memory.Write(ctx, "/memories/tea.md", "- black\n"); err != nil {
+	agent, err := memory.ActingAs("session-7")
+	if err != nil {
+		panic(err)
+	}
+	defer agent.Close()
+	if err := agent.Write(ctx, "/memories/tea.md", "- black\n"); err != nil {
 		panic(err)
 	}
 	undone, err := memory.UndoSince(ctx, time.Now().Add(-time.Hour), "session-7", memdir.UndoOptions{})

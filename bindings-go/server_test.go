@@ -1,85 +1,20 @@
 package memdir_test
 
-// The server of docs/guides/many-users.md. The page quotes this file.
+// The server of many_users_test.go.
 
 import (
-	"encoding/json"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	memdir "github.com/memdir/memdir/bindings-go"
 )
-
-func memoryOf(user string) (*memdir.Memory, error) {
-	return memdir.Open(os.Getenv("MEMORIES"), memdir.MemoryOptions{
-		Namespace:     "user:" + user,
-		MaxFiles:      memdir.Of(200),
-		MaxTotalBytes: memdir.Of(1_000_000),
-		LockTimeout:   memdir.Of(2 * time.Second),
-	})
-}
-
-type opener func(user string) (*memdir.Memory, error)
-
-// tool answers one tool call, for a conversation that runs elsewhere.
-func (open opener) tool(w http.ResponseWriter, r *http.Request) {
-	memory, err := open(userOf(r))
-	if err != nil {
-		fail(w, memdir.ErrorUnavailable, err)
-		return
-	}
-	defer memory.Close()
-	input, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
-	if err != nil {
-		http.Error(w, "The request is too large.", http.StatusRequestEntityTooLarge)
-		return
-	}
-	reply := memory.Execute(r.Context(), input)
-	if reply.Cause != nil {
-		fail(w, reply.Kind, reply.Cause)
-		return
-	}
-	_ = json.NewEncoder(w).Encode(map[string]any{"content": reply.Text, "is_error": reply.IsError})
-}
-
-// fail answers for a failed store. Only a request that changed nothing is worth another try.
-func fail(w http.ResponseWriter, kind memdir.ErrorKind, cause error) {
-	log.Print(cause)
-	switch kind {
-	case memdir.ErrorBusy, memdir.ErrorCancelled, memdir.ErrorUnavailable:
-		w.Header().Set("Retry-After", "5")
-		http.Error(w, "The memory cannot be used now.", http.StatusServiceUnavailable)
-	default:
-		http.Error(w, "The change may or may not have been made.", http.StatusInternalServerError)
-	}
-}
-
-// forget erases everything of a user, including the history, at the user's request.
-func (open opener) forget(w http.ResponseWriter, r *http.Request) {
-	memory, err := open(userOf(r))
-	if err != nil {
-		fail(w, memdir.ErrorUnavailable, err)
-		return
-	}
-	defer memory.Close()
-	erased, err := memory.Erase(r.Context(), false)
-	if err != nil {
-		fail(w, memdir.ErrorOutcomeUnknown, err)
-		return
-	}
-	_ = json.NewEncoder(w).Encode(map[string]any{"files": erased.Files, "versions": erased.Versions})
-}
-
-// userOf returns the user's id. Your own server checks a session or a token; this one trusts the client.
-func userOf(r *http.Request) string {
-	return strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-}
 
 func TestAServerKeepsTheMemoriesOfItsUsersApart(t *testing.T) {
 	place := t.TempDir()
@@ -111,6 +46,22 @@ func TestAServerKeepsTheMemoriesOfItsUsersApart(t *testing.T) {
 	}
 	if status, body := send(open.tool, "ann", strings.Repeat(" ", 1<<20+1)); status != 413 {
 		t.Error(status, body)
+	}
+}
+
+func TestEachKindOfErrorHasTheStatusOfTheDocumentation(t *testing.T) {
+	page, err := os.ReadFile("../docs/reference/behaviour.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile("(?m)^\\| `(\\w+)` \\|.*\\| (\\d{3}) \\|$").FindAllStringSubmatch(string(page), -1)
+	if len(rows) < 23 {
+		t.Fatal(rows)
+	}
+	for _, row := range rows {
+		if status := statusOf(memdir.ErrorKind(row[1])); strconv.Itoa(status) != row[2] {
+			t.Errorf("%s: %d", row[0], status)
+		}
 	}
 }
 

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+import { Memory } from 'memdir';
+
 import { project } from './consumer.mjs';
 import { play, scripted } from './standin.mjs';
 import { PACKAGE, PROJECT, run } from './support.mjs';
@@ -33,14 +35,14 @@ test('a person approves, as docs/guides/review.md says', async () => {
 });
 
 test('the changes of a session are undone, as docs/guides/review.md says', async () => {
+  const directory = project();
+  const memory = new Memory(join(directory, 'memory'), { history: true, actor: 'session-7' });
+  await memory.write('/memories/tea.md', 'black');
   const source = `
-    import { Memory } from 'memdir';
-    const memory = new Memory('memory:', { history: true, actor: 'session-7' });
-    await memory.write('/memories/tea.md', 'black');
     ${block('docs/guides/review.md', 'typescript-undo')}
     for (const { operation, path } of undone.files) console.log(operation, path);
   `;
-  assert.equal(await printed(project(), source), 'deleted /memories/tea.md\n');
+  assert.equal(await printed(directory, source), 'deleted /memories/tea.md\n');
 });
 
 test('a memory is encrypted and gets another key, as docs/guides/encrypted.md says', async () => {

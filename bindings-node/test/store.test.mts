@@ -9,7 +9,14 @@ import { Memory, StoreError, openStore } from 'memdir';
 import type { Edit, Entry, Store } from 'memdir';
 import { checkContract } from 'memdir/testing';
 
-import { FileStore, FoldingStore, MapStore, OpeningStore, tableStore } from './stores.mjs';
+import {
+  FileStore,
+  FoldingStore,
+  MapStore,
+  OpeningStore,
+  smallestStore,
+  tableStore,
+} from './stores.mjs';
 import { temporary } from './support.mjs';
 
 const VIEW = { command: 'view', path: '/memories' };
@@ -21,6 +28,7 @@ test('stores in JavaScript keep the contract of a store', async () => {
   await checkContract(() => new OpeningStore());
   await checkContract(() => FileStore.at(temporary()));
   await checkContract(tableStore);
+  await checkContract(smallestStore);
 });
 
 test('a store of the core keeps it too when JavaScript hands it on', async () => {

@@ -17,6 +17,15 @@ export function tableStore(): Store {
   return new example.TableStore(new example.MapTable());
 }
 
+const smallest = (await import(new URL('examples/map_store.js', import.meta.url).href)) as {
+  MapStore: new () => Store;
+};
+
+/** A new store from `examples/node/map_store.ts`. */
+export function smallestStore(): Store {
+  return new smallest.MapStore();
+}
+
 const ROOT = '/memories';
 
 /** True if the path is not valid in a command. */

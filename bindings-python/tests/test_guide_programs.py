@@ -90,13 +90,17 @@ def test_the_changes_of_a_session_are_shown_and_undone(tmp_path: Path) -> None:
     assert memory.history(limit=1)[0].actor == "Ann"
 
 
-def test_the_changes_of_a_session_are_undone_by_code() -> None:
-    memory = memdir.Memory("memory:", history=True)
+def test_the_changes_of_a_session_are_undone_by_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    memory = memdir.Memory("./memory", history=True)
     memory.acting_as("session-6").write("/memories/tea.md", "- green\n")
     memory.acting_as("session-7").write("/memories/tea.md", "- black\n")
-    undone = execute(REVIEW, "python-undo", {"memory": memory})["undone"]
+    undone = execute(REVIEW, "python-undo")["undone"]
     assert [file.path for file in undone.files] == ["/memories/tea.md"]
     assert memory.read("/memories/tea.md") == "- green\n"
+    assert memory.history(limit=1)[0].actor == "Ann"
 
 
 def test_an_encrypted_memory_from_its_key_to_a_copy_for_a_colleague(

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import sysconfig
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 
@@ -24,8 +24,11 @@ PAGE = cases.PROJECT / "docs" / "stores" / "write-a-store.md"
 GUIDES = cases.PROJECT / "docs" / "guides"
 SERVERS = GUIDES / "servers-in-python.md"
 MANY_USERS = GUIDES / "many-users.md"
+LONG = GUIDES / "long-conversations.md"
 PROCESSES = GUIDES / "several-processes.md"
 TESTING = GUIDES / "testing.md"
+ERRORS = cases.PROJECT / "docs" / "reference" / "errors.md"
+BEHAVIOUR = cases.PROJECT / "docs" / "reference" / "behaviour.md"
 JVM = cases.PROJECT / "docs" / "integrations" / "frameworks-jvm.md"
 PACKAGES = [cases.PROJECT / f"bindings-{name}" / "README.md" for name in ("c", "uniffi")]
 QUOTED = re.compile(r"<!-- from (\S+) -->\n```\w+\n(.*?)\n```", re.DOTALL)
@@ -41,7 +44,10 @@ def plain(code: str) -> str:
     ("file", "code"),
     [
         quoted
-        for page in (PAGE, SERVERS, MANY_USERS, TESTING, JVM, START / "kotlin.md", *PACKAGES)
+        for page in (
+            *(PAGE, SERVERS, MANY_USERS, TESTING, LONG, ERRORS, JVM),
+            *(START / "kotlin.md", *PACKAGES),
+        )
         for quoted in QUOTED.findall(page.read_text("utf-8"))
     ],
 )
@@ -65,10 +71,43 @@ def test_the_page_about_servers_quotes_the_server() -> None:
         assert (SERVERS.parent / link).exists(), link
 
 
-@pytest.mark.parametrize("page", [MANY_USERS, TESTING])
+@pytest.mark.parametrize("page", [MANY_USERS, TESTING, ERRORS])
 def test_a_guide_quotes_all_of_its_code(page: Path) -> None:
     text = page.read_text("utf-8")
     assert len(QUOTED.findall(text)) == len(re.findall(r"```(?:python|ts|kotlin|swift|go)\n", text))
+
+
+@pytest.mark.parametrize("page", [MANY_USERS, TESTING])
+def test_a_guide_quotes_the_imports_of_its_code(page: Path) -> None:
+    for file in {file for file, _ in QUOTED.findall(page.read_text("utf-8"))}:
+        first, *_ = (
+            code for quoted, code in QUOTED.findall(page.read_text("utf-8")) if quoted == file
+        )
+        imports = re.findall(
+            r'^(?:import .*|from .*|\t(?:\w+ )?"\S+")$',
+            (cases.PROJECT / file).read_text("utf-8"),
+            re.M,
+        )
+        assert imports
+        assert [line for line in imports if line not in first] == [], file
+
+
+def test_the_code_of_the_guide_about_tests_is_a_whole_file(tmp_path: Path) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", TESTING.read_text("utf-8"), re.DOTALL)
+    file = tmp_path / "test_agent.py"
+    file.write_text("\n\n".join(blocks), "utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(file)]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout
+
+
+@pytest.mark.parametrize("language", ["python", "ts"])
+def test_each_kind_of_error_has_its_status(language: str) -> None:
+    # The other languages have a function, which their own tests call.
+    table = re.findall(r"^\| `(\w+)` \|.*\| (\d{3}) \|$", BEHAVIOUR.read_text("utf-8"), re.M)
+    [code] = re.findall(rf"```{language}\n(.*?)```", ERRORS.read_text("utf-8"), re.DOTALL)
+    assert re.findall(r'^ +"?(\w+)"?: (\d{3}),$', code, re.M) == table
+    assert [kind for kind, _ in table] == [*get_args(memdir.ErrorKind)]
 
 
 def test_two_processes_edit_one_file_as_the_guide_says(tmp_path: Path) -> None:

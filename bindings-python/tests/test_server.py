@@ -67,6 +67,15 @@ def test_every_user_has_a_memory(memory_of: Callable[[str], Memory]) -> None:
         for thread in threads:
             thread.join()
         headers = {"authorization": "Bearer user 3"}
+        for path, status in (
+            ("/memories/a.md", 200),
+            ("/memories/b.md", 404),
+            ("/memories", 409),
+            ("/etc/passwd", 400),
+        ):
+            read = client.get("/file", params={"path": path}, headers=headers)
+            assert read.status_code == status
+            assert read.json().keys() == ({"text"} if status == 200 else {"detail"})
         erased = client.delete("/memory", headers=headers).json()
         assert erased["files"] == 1
         gone = client.post("/tool", json=view, headers=headers).json()

@@ -16,6 +16,7 @@ import pytest
 from anthropic.lib.tools import ToolError
 
 from dict_store import DictStore
+from map_store import MapStore
 from memdir import (
     ConfigError,
     Entry,
@@ -113,8 +114,8 @@ class Elsewhere(DictStore):
 # The second is called from Rust and calls into Rust. memdir's own stores are checked in Rust.
 @pytest.mark.parametrize(
     "factory",
-    [DictStore, lambda: Handing(open_store("memory:"))],
-    ids=["dict", "handing to native"],
+    [DictStore, MapStore, lambda: Handing(open_store("memory:"))],
+    ids=["dict", "example", "handing to native"],
 )
 def test_the_contract_is_kept(factory: Callable[[], Store]) -> None:
     check_contract(factory)

@@ -61,7 +61,7 @@ async function answer(request: IncomingMessage, signal: AbortSignal): Promise<An
   return [404, { detail: 'There is no such address.' }];
 }
 
-/** The status for each kind of error. */
+/** The HTTP status for each kind of error. */
 const STATUS: Record<ErrorKind, number> = {
   not_found: 404,
   exists: 409,

@@ -19,7 +19,7 @@ from anthropic import AsyncAnthropic
 from fastapi import Body, Depends, FastAPI, Header, HTTPException, Request
 from fastapi.responses import JSONResponse
 
-from memdir import AsyncMemory, AsyncMemoryTool, RefusedError, StoreError
+from memdir import AsyncMemory, AsyncMemoryTool, ErrorKind, RefusedError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -52,6 +52,39 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 app = FastAPI(lifespan=lifespan)
+
+
+# The HTTP status for each kind of error.
+STATUS: dict[ErrorKind, int] = {
+    "not_found": 404,
+    "exists": 409,
+    "is_a_directory": 409,
+    "not_a_directory": 409,
+    "invalid": 400,
+    "no_match": 400,
+    "several_matches": 400,
+    "not_text": 415,
+    "read_only": 403,
+    "permission_denied": 403,
+    "fixed": 403,
+    "too_large": 413,
+    "full": 507,
+    "sensitive": 403,
+    "stale": 409,
+    "changed": 409,
+    "denied": 403,
+    "busy": 503,
+    "cancelled": 503,
+    "unavailable": 503,
+    "outcome_unknown": 500,
+    "hook_failed": 500,
+    "config": 500,
+}
+
+
+@app.exception_handler(RefusedError)
+async def refused(request: Request, error: RefusedError) -> JSONResponse:
+    return JSONResponse({"detail": str(error)}, STATUS.get(error.kind, 500))
 
 
 @app.exception_handler(StoreError)
@@ -101,6 +134,12 @@ async def tool(memory: UserMemory, call: dict[str, Any]) -> dict[str, Any]:
     if isinstance(reply.cause, StoreError):
         raise reply.cause
     return {"content": reply.content, "is_error": reply.is_error}
+
+
+@app.get("/file")
+async def file(memory: UserMemory, path: str) -> dict[str, str]:
+    """For a page of your own that shows users what is remembered."""
+    return {"text": await memory.read(path)}
 
 
 @app.delete("/memory")

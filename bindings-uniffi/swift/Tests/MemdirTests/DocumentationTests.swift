@@ -168,11 +168,12 @@ final class DocumentationTests: XCTestCase {
         XCTAssertEqual(accessed[0]["NSPrivacyAccessedAPITypeReasons"] as? [String], ["C617.1", "3B52.1"])
     }
 
-    /// The block of code after `<!-- name -->` in the page.
+    /// The block of code after `<!-- name -->` in the page, without its imports.
     private func block(_ name: String, of page: String = "docs/languages/swift.md") throws -> String {
         let page = try String(contentsOf: root.appendingPathComponent(page), encoding: .utf8)
         let block = try between("<!-- \(name) -->\n```", "\n```", in: page)
-        return String(block[block.index(after: block.firstIndex(of: "\n")!)...])
+        let code = String(block[block.index(after: block.firstIndex(of: "\n")!)...])
+        return code.replacingOccurrences(of: "^(import .*\n+)+", with: "", options: .regularExpression)
     }
 
     private func between(_ start: String, _ end: String, in text: String) throws -> String {

@@ -6,6 +6,7 @@ import com.anthropic.models.beta.messages.BetaMemoryTool20250818
 import com.anthropic.models.beta.messages.MessageCreateParams
 import com.anthropic.models.beta.messages.ToolRunnerCreateParams
 import com.sun.net.httpserver.HttpServer
+import dev.memdir.*
 import java.net.InetAddress
 import java.net.InetSocketAddress
 import org.junit.jupiter.api.Assertions.assertEquals

@@ -87,12 +87,13 @@ class DocumentationTest {
         return kept.toString(Charsets.UTF_8)
     }
 
-    /** The block of code after `<!-- name -->` in the page. */
+    /** The block of code after `<!-- name -->` in the page, without its imports. */
     private fun block(name: String, page: String = "docs/languages/kotlin.md"): String =
         root.resolve(page).readText()
             .substringAfter("<!-- $name -->\n")
             .substringAfter("\n")
             .substringBefore("\n```")
+            .replace(Regex("^(import .*\n+)+"), "")
 
     /** The lines between `// name` and `// end` in this file. */
     private fun code(name: String): String {
