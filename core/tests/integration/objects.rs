@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::io::Read;
+use std::time::Duration;
 
 use crate::common::clouds::{BUCKET, Cloud, SECRETS, prefix};
 use crate::common::effort::times;
@@ -197,32 +198,38 @@ fn more_objects_than_one_request_is_for_are_all_there(cloud: &'static Cloud) {
     assert!(store.list(&MemoryPath::root()).unwrap().is_empty());
 }
 
-fn a_view_takes_two_requests_at_most(cloud: &'static Cloud) {
+fn requests_that_do_not_depend_on_each_other_are_sent_at_once(cloud: &'static Cloud) {
     let prefix = prefix();
     let proxy = Proxy::before(&cloud.server);
     let memory = open_memory(&cloud.address_at(&proxy.address, BUCKET, &prefix));
     memory.create("/memories/a/b/file", "one\n").unwrap();
-    for (command, most) in [
-        (r#"{"command":"view","path":"/memories"}"#, 1),
-        (r#"{"command":"view","path":"/memories/a"}"#, 2),
-        (r#"{"command":"view","path":"/memories/a/b/file"}"#, 1),
-        (r#"{"command":"view","path":"/memories/a/none"}"#, 2),
+    // Requests and rounds, as the documentation has them.
+    for (command, requests, rounds) in [
+        (r#"{"command":"view","path":"/memories"}"#, 1, 1),
+        (r#"{"command":"view","path":"/memories/a"}"#, 2, 2),
+        (r#"{"command":"view","path":"/memories/a/b/file"}"#, 1, 1),
+        (r#"{"command":"view","path":"/memories/a/none"}"#, 2, 2),
         (
             r#"{"command":"insert","path":"/memories/a/b/file","insert_line":0,"insert_text":"x"}"#,
             2,
+            2,
         ),
-        (r#"{"command":"str_replace","path":"/memories/a/b/file","old_str":"x","new_str":"y"}"#, 2),
-        (r#"{"command":"create","path":"/memories/new","file_text":"x"}"#, 3),
-        (r#"{"command":"create","path":"/memories/a/new","file_text":"x"}"#, 5),
-        (r#"{"command":"delete","path":"/memories/new"}"#, 2),
-        (r#"{"command":"delete","path":"/memories/a/new"}"#, 3),
-        (r#"{"command":"rename","old_path":"/memories/a/b/file","new_path":"/memories/c"}"#, 10),
+        (
+            r#"{"command":"str_replace","path":"/memories/a/b/file","old_str":"x","new_str":"y"}"#,
+            2,
+            2,
+        ),
+        (r#"{"command":"create","path":"/memories/new","file_text":"x"}"#, 3, 3),
+        (r#"{"command":"create","path":"/memories/a/new","file_text":"x"}"#, 5, 3),
+        (r#"{"command":"delete","path":"/memories/new"}"#, 2, 2),
+        (r#"{"command":"delete","path":"/memories/a/new"}"#, 3, 3),
+        (r#"{"command":"rename","old_path":"/memories/a/b/file","new_path":"/memories/c"}"#, 10, 6),
     ] {
-        proxy.plan(Plan::Nothing);
+        proxy.plan(Plan::Slow(Duration::from_millis(100)));
         let reply = memory.execute(command);
         assert!(reply.cause.is_none(), "{command}: {:?}", reply.cause);
-        let requests = proxy.requests();
-        assert!(requests.len() <= most, "{command}: {requests:#?}");
+        let sent = proxy.requests();
+        assert_eq!((sent.len(), proxy.rounds()), (requests, rounds), "{command}: {sent:#?}");
     }
 }
 
@@ -384,7 +391,7 @@ memdir_test_support::on_servers! {
         leftovers_and_bad_names_are_found,
         a_large_file_streams,
         more_objects_than_one_request_is_for_are_all_there,
-        a_view_takes_two_requests_at_most,
+        requests_that_do_not_depend_on_each_other_are_sent_at_once,
         a_history_takes_two_requests_more_for_an_edit,
         what_is_wrong_is_one_clear_sentence,
         a_write_that_is_never_allowed_is_refused_at_once,

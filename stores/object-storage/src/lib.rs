@@ -119,14 +119,7 @@ impl ObjectStorage {
     pub fn namespaces(&self) -> Result<Vec<Namespace>, StoreError> {
         let prefix = self.prefix.clone();
         self.run(&Context::new(), "listing the namespaces", |client| async move {
-            let (_, names) = client.within(&prefix).await?;
-            let mut namespaces = Vec::new();
-            for (name, own) in names.iter().filter_map(|name| address::namespace_at(&prefix, name))
-            {
-                namespaces.push(client.namespace(name, &own).await?);
-            }
-            namespaces.sort_by(|a, b| a.name.cmp(&b.name));
-            Ok(namespaces)
+            client.namespaces(&prefix).await
         })
     }
 

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use futures_util::stream::{self, StreamExt, TryStreamExt};
 use memdir_store::path::MemoryPath;
 use memdir_store::{
     Entry, EntryKind, Fingerprint, HISTORY, Namespace, Problem, ProblemKind, Scope, StoreError,
 };
 use object_store::path::Path as Key;
 
-use super::client::{Body, Client, FoundObject, How, Item};
+use super::address;
+use super::client::{AT_A_TIME, Body, Client, FoundObject, How, Item};
 use super::error::ObjectError;
 
 impl Client {
@@ -84,13 +86,22 @@ impl Client {
         found.all()
     }
 
+    /// The namespaces below a prefix with their sizes, sorted by name.
+    pub(super) async fn namespaces(&self, prefix: &Key) -> Result<Vec<Namespace>, ObjectError> {
+        let (_, names) = self.within(prefix).await?;
+        let mut sizes = Vec::new();
+        for (name, own) in names.iter().filter_map(|name| address::namespace_at(prefix, name)) {
+            sizes.push(self.namespace(name, own));
+        }
+        let sizes = stream::iter(sizes).buffer_unordered(AT_A_TIME);
+        let mut namespaces: Vec<_> = sizes.try_collect().await?;
+        namespaces.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(namespaces)
+    }
+
     /// The size of the memory of a namespace, whose prefix is `own`.
-    pub(super) async fn namespace(
-        &self,
-        name: String,
-        own: &Key,
-    ) -> Result<Namespace, ObjectError> {
-        let (root, items) = (MemoryPath::root(), self.below(own).await?);
+    pub(super) async fn namespace(&self, name: String, own: Key) -> Result<Namespace, ObjectError> {
+        let (root, items) = (MemoryPath::root(), self.below(&own).await?);
         let mut namespace = Namespace::new(name);
         for entry in Self::entries_of(&root, &items, Scope::EVERYTHING) {
             let EntryKind::File(size) = entry.kind else { continue };

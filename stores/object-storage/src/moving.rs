@@ -29,6 +29,7 @@ use std::collections::HashMap;
 
 use futures_util::StreamExt;
 use futures_util::TryStreamExt;
+use futures_util::future::join;
 use futures_util::stream;
 use memdir_store::StoreError;
 use memdir_store::path::{MemoryPath, PathError};
@@ -90,7 +91,9 @@ impl Client {
         to: &MemoryPath,
     ) -> Result<(), ObjectError> {
         let Ok(source) = self.key(from) else { return Err(StoreError::NotFound.into()) };
-        if self.file(&source).await?.is_some() {
+        let (file, place) = join(self.file(&source), self.check_target(to)).await;
+        if file?.is_some() {
+            place?;
             return self.rename_file(from, to, &source).await;
         }
         let items = self.all_below(&source).await?;
@@ -100,31 +103,43 @@ impl Client {
         self.rename_directory(from, to, &source, items).await
     }
 
+    /// Checks that `path` is free, and that its parents are not files.
+    ///
+    /// # Errors
+    /// [`StoreError::AlreadyExists`], [`StoreError::NotADirectory`].
+    async fn check_target(&self, path: &MemoryPath) -> Result<(), ObjectError> {
+        let (free, parents) = join(self.check_free(path), self.check_parents(path)).await;
+        free.and(parents)
+    }
+
     /// # Errors
     /// [`StoreError::AlreadyExists`] if `path` exists.
     async fn check_free(&self, path: &MemoryPath) -> Result<(), ObjectError> {
         let Ok(key) = self.key(path) else { return Ok(()) };
-        if path.is_root() || self.file(&key).await?.is_some() || self.is_directory(&key).await? {
+        if path.is_root() {
+            return Err(StoreError::AlreadyExists.into());
+        }
+        let (file, is_directory) = join(self.file(&key), self.is_directory(&key)).await;
+        if file?.is_some() || is_directory? {
             return Err(StoreError::AlreadyExists.into());
         }
         Ok(())
     }
 
+    /// Renames a file. The destination is already checked.
     async fn rename_file(
         &self,
         from: &MemoryPath,
         to: &MemoryPath,
         source: &Key,
     ) -> Result<(), ObjectError> {
-        self.check_free(to).await?;
-        self.check_parents(to).await?;
         let (target, id) = (self.key(to)?, Id::new()?);
-        let notes = self.carry_notes(from, to, false).await?;
-        let Some(copied) = self.copy(source, &target, id).await? else {
+        let (notes, read) = join(self.carry_notes(from, to, false), self.read(source)).await;
+        let (notes, read) = (notes?, read?);
+        let Some(copied) = self.copy_read(source, &target, id, read).await? else {
             return Err(StoreError::NotFound.into());
         };
-        self.confirm(to, &target, copied.target.clone(), id).await?;
-        self.mark_parent(from).await?;
+        self.confirm_copy(from, to, &target, &copied, id).await?;
         let (copied, claim) = self.claim_copied(source, &target, copied, id).await?;
         match claim {
             Claim::Claimed => {
@@ -139,6 +154,20 @@ impl Client {
         }
     }
 
+    /// Confirms the new file, and creates the directory of the old one, so it stays.
+    async fn confirm_copy(
+        &self,
+        from: &MemoryPath,
+        to: &MemoryPath,
+        target: &Key,
+        copied: &Copied,
+        id: Id,
+    ) -> Result<(), ObjectError> {
+        let confirming = self.confirm(to, target, copied.target.clone(), id);
+        let (confirmed, marked) = join(confirming, self.mark_parent(from)).await;
+        confirmed.and(marked)
+    }
+
     /// Renames the file if it still has this version, and returns whether it did.
     pub(super) async fn rename_version(
         &self,
@@ -147,14 +176,15 @@ impl Client {
         version: &UpdateVersion,
     ) -> Result<bool, ObjectError> {
         let source = &self.key(from)?;
-        self.check_free(to).await?;
-        self.check_parents(to).await?;
+        self.check_target(to).await?;
         let (target, id) = (self.key(to)?, Id::new()?);
-        let notes = self.carry_notes(from, to, false).await?;
-        let Some(copied) = self.copy(source, &target, id).await? else { return Ok(false) };
+        let (notes, read) = join(self.carry_notes(from, to, false), self.read(source)).await;
+        let (notes, read) = (notes?, read?);
+        let Some(copied) = self.copy_read(source, &target, id, read).await? else {
+            return Ok(false);
+        };
         if copied.source.e_tag == version.e_tag {
-            self.confirm(to, &target, copied.target.clone(), id).await?;
-            self.mark_parent(from).await?;
+            self.confirm_copy(from, to, &target, &copied, id).await?;
             if let Claim::Claimed = self.claim(source, version, id).await? {
                 self.bury(source, Some(id)).await;
                 self.drop_carried(notes).await;
@@ -177,9 +207,21 @@ impl Client {
         target: &Key,
         id: Id,
     ) -> Result<Option<Copied>, ObjectError> {
+        let read = self.read(source).await?;
+        self.copy_read(source, target, id, read).await
+    }
+
+    /// As [`copy`](Self::copy), for a source that was just read.
+    async fn copy_read(
+        &self,
+        source: &Key,
+        target: &Key,
+        id: Id,
+        mut read: Option<(FoundObject, Vec<u8>)>,
+    ) -> Result<Option<Copied>, ObjectError> {
         let (mut backoff, mut conflicts) = (RetryBackoff::new(), ConflictBackoff::new());
         loop {
-            let Some((found, content)) = self.read(source).await? else { return Ok(None) };
+            let Some((found, content)) = read else { return Ok(None) };
             let (tag, size) = (found.tag(), found.size);
             let mut stamp = found.stamp.touched(id);
             stamp.modified = Some(found.modified());
@@ -199,6 +241,7 @@ impl Client {
                 Put::Conflict => conflicts.next().await?,
                 Put::Unknown(error) => backoff.after(error).await?,
             }
+            read = self.read(source).await?;
         }
     }
 

@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
+use std::time::Duration;
 
 /// How a request fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,12 +47,16 @@ pub(crate) enum Plan {
     /// The end of the client: after N requests no request reaches the server, and none is answered.
     /// With `true` the last one is executed, but its answer is lost.
     Halt(usize, bool),
+    /// Every answer takes this long.
+    Slow(Duration),
 }
 
 #[derive(Default)]
 struct State {
     plan: Option<Plan>,
     requests: Vec<String>,
+    in_progress: usize,
+    rounds: usize,
     halted: bool,
 }
 
@@ -86,6 +91,12 @@ impl Proxy {
         self.state.0.lock().unwrap().requests.clone()
     }
 
+    /// How many times the client waited since the last plan. Requests at the same time are one round, if answers are
+    /// [slow](Plan::Slow).
+    pub(crate) fn rounds(&self) -> usize {
+        self.state.0.lock().unwrap().rounds
+    }
+
     /// Waits until the client has reached its end, or `done` returns true.
     pub(crate) fn wait_for_halt(&self, done: impl Fn() -> bool) -> bool {
         let mut state = self.state.0.lock().unwrap();
@@ -93,7 +104,7 @@ impl Proxy {
             if done() {
                 return false;
             }
-            let wait = std::time::Duration::from_millis(2);
+            let wait = Duration::from_millis(2);
             state = self.state.1.wait_timeout(state, wait).unwrap().0;
         }
         true
@@ -106,6 +117,8 @@ impl Proxy {
             let mut state = self.state.0.lock().unwrap();
             let number = state.requests.len();
             state.requests.push(line);
+            state.rounds += usize::from(state.in_progress == 0);
+            state.in_progress += 1;
             match state.plan {
                 Some(Plan::One(at, fault)) if number == at => {
                     (Some(fault), fault.reaches_the_server(), false)
@@ -118,6 +131,10 @@ impl Proxy {
             }
         };
         let answer = if reaches { ask(server, &request) } else { Vec::new() };
+        if let Some(Plan::Slow(delay)) = self.state.0.lock().unwrap().plan {
+            thread::sleep(delay);
+        }
+        self.state.0.lock().unwrap().in_progress -= 1;
         if halts {
             self.state.0.lock().unwrap().halted = true;
             self.state.1.notify_all();
