@@ -1,8 +1,8 @@
-//! The cost of a view on PostgreSQL when the database holds the memories of 10,000 tenants,
-//! compared with a database with a single one.
+//! The cost of commands on PostgreSQL: compared with the floor, which is the same work by hand over the same driver; and
+//! when the database holds the memories of 10,000 tenants, compared with a database with a single one.
 //!
-//! `cargo bench -p memdir --bench postgres`. The numbers are medians of one run on one machine, so
-//! look at the ratio. Both databases are on one server, and are queried alternately.
+//! `cargo bench -p memdir --bench postgres`; with `-- floor` the first half only. The numbers are medians of one run on
+//! one machine, so look at the ratio. Both sides are on one server, and take turns.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -23,6 +23,8 @@ mod on_a_server {
 
     use memdir_test_support::postgres::Server;
 
+    use super::floor;
+
     const TENANTS: usize = 10_000;
     const FILES: usize = 20;
     const ROUNDS: usize = 3_000;
@@ -32,6 +34,10 @@ mod on_a_server {
         // benchmark needs.
         let Some(server) = Server::start("shared_buffers = 384MB") else { return };
         let server = &server;
+        floor::run(server);
+        if std::env::args().any(|argument| argument == "floor") {
+            return;
+        }
         let (one, many) = (server.database("one"), server.database("many"));
         let line = "- a remembered fact of sixty-four characters, give or take one.\n";
         let content = line.repeat(16);
@@ -108,14 +114,143 @@ mod on_a_server {
         println!("{what:<34} {many:>12.1?} {one:>12.1?} {ratio:>7.2}");
     }
 
-    fn time(work: impl FnOnce()) -> Duration {
+    pub(super) fn time(work: impl FnOnce()) -> Duration {
         let begun = Instant::now();
         work();
         begun.elapsed()
     }
 
-    fn median(mut times: Vec<Duration>) -> Duration {
+    pub(super) fn median(mut times: Vec<Duration>) -> Duration {
         times.sort_unstable();
         times[times.len() / 2]
+    }
+}
+
+/// The floor: prepared statements on one connection, by hand.
+#[cfg(all(unix, feature = "postgres"))]
+mod floor {
+    use std::hint::black_box;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    use std::time::Duration;
+
+    use memdir::{Memory, MemoryOptions};
+    use memdir_test_support::postgres::Server;
+    use tokio::runtime::Runtime;
+    use tokio_postgres::{Client, NoTls, Statement};
+
+    use super::on_a_server::{median, time};
+
+    const ROUNDS: usize = 2_000;
+    const THREADS: usize = 16;
+    /// The edits of each thread.
+    const EDITS: usize = 40;
+    const FILE: &str = "/memories/notes.md";
+
+    struct ByHand {
+        runtime: Runtime,
+        client: Client,
+        id: i64,
+        select: Statement,
+        lock: Statement,
+        update: Statement,
+    }
+
+    impl ByHand {
+        fn new(address: &str) -> Self {
+            let runtime = Runtime::new().unwrap();
+            let (client, connection) =
+                runtime.block_on(tokio_postgres::connect(address, NoTls)).unwrap();
+            runtime.spawn(connection);
+            let prepare = |sql| runtime.block_on(client.prepare(sql)).unwrap();
+            let select = prepare("SELECT content FROM memdir.node WHERE id = $1");
+            let lock = prepare("SELECT content FROM memdir.node WHERE id = $1 FOR UPDATE");
+            let update =
+                prepare("UPDATE memdir.node SET content = $2, modified = now() WHERE id = $1");
+            let id = "SELECT id FROM memdir.node WHERE content IS NOT NULL";
+            let id = runtime.block_on(client.query_one(id, &[])).unwrap().get(0);
+            Self { runtime, client, id, select, lock, update }
+        }
+
+        fn view(&self) {
+            let view = self.client.query_one(&self.select, &[&self.id]);
+            black_box(self.runtime.block_on(view).unwrap().get::<_, Vec<u8>>(0));
+        }
+
+        /// One request after the other, as a program does that has no pipeline.
+        fn edit(&self) {
+            self.runtime.block_on(async {
+                self.client.batch_execute("BEGIN").await.unwrap();
+                let row = self.client.query_one(&self.lock, &[&self.id]).await.unwrap();
+                let mut content: Vec<u8> = row.get(0);
+                content[0] ^= 1;
+                self.client.execute(&self.update, &[&self.id, &content]).await.unwrap();
+                self.client.batch_execute("COMMIT").await.unwrap();
+            });
+        }
+    }
+
+    /// A memory with a file of 4 KiB, in which each thread has a line of its own.
+    struct Edited {
+        memory: Memory,
+        counts: Vec<AtomicUsize>,
+    }
+
+    impl Edited {
+        fn new(address: &str) -> Self {
+            let address = format!("{address}namespace=a");
+            let memory = Memory::open(&address, MemoryOptions::default()).unwrap();
+            let lines: String = (0..THREADS).map(|thread| line(thread, 0)).collect();
+            memory.create(FILE, &format!("{lines:-<4096}")).unwrap();
+            Self { memory, counts: (0..THREADS).map(|_| AtomicUsize::new(0)).collect() }
+        }
+
+        fn edit(&self, thread: usize) {
+            let count = self.counts[thread].fetch_add(1, Relaxed);
+            let (old, new) = (line(thread, count), line(thread, count + 1));
+            drop(black_box(self.memory.str_replace(FILE, &old, &new).unwrap()));
+        }
+    }
+
+    fn line(thread: usize, count: usize) -> String {
+        format!("- thread {thread:02} counts {count:06}\n")
+    }
+
+    pub(super) fn run(server: &Server) {
+        let edited = Edited::new(&server.database("floor"));
+        // The floor has a file of its own, so the two do not wait for each other.
+        let address = server.database("by_hand");
+        drop(Edited::new(&address));
+        let by_hand = ByHand::new(address.trim_end_matches('?'));
+        println!("{:<34} {:>12} {:>12} {:>7}", "a file of 4 KiB", "memdir", "by hand", "ratio");
+        let view = || drop(black_box(edited.memory.view(FILE, None).unwrap()));
+        compare("a view, and a prepared select", view, || by_hand.view());
+        compare("an edit, and a transaction", || edited.edit(0), || by_hand.edit());
+        // The throughput of writers of one file, for the same number of changes.
+        let (mut one, mut many) = (Vec::new(), Vec::new());
+        for _ in 0..7 {
+            one.push(time(|| (0..THREADS * EDITS).for_each(|_| edited.edit(0))));
+            many.push(time(|| {
+                std::thread::scope(|scope| {
+                    for thread in 0..THREADS {
+                        let edited = &edited;
+                        scope.spawn(move || (0..EDITS).for_each(|_| edited.edit(thread)));
+                    }
+                });
+            }));
+        }
+        let ratio = median(one).as_secs_f64() / median(many).as_secs_f64();
+        println!("{:<34} {ratio:>33.2}", format!("throughput of {THREADS} threads, and of one"));
+    }
+
+    /// Alternates between both, so other load on the machine affects both.
+    fn compare(what: &str, ours: impl Fn(), by_hand: impl Fn()) {
+        let (mut in_ours, mut in_floor) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            in_ours.push(time(&ours));
+            in_floor.push(time(&by_hand));
+        }
+        let (ours, floor): (Duration, Duration) = (median(in_ours), median(in_floor));
+        let ratio = ours.as_secs_f64() / floor.as_secs_f64();
+        println!("{what:<34} {ours:>12.1?} {floor:>12.1?} {ratio:>7.2}");
     }
 }

@@ -69,6 +69,7 @@ mod policies;
 mod postgres;
 mod postgres_access;
 mod postgres_faults;
+mod postgres_prepared;
 mod postgres_processes;
 mod postgres_turns;
 mod processes;

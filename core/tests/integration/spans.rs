@@ -418,3 +418,27 @@ fn a_secret_in_a_path_is_not_told() {
         assert!(all.iter().any(|seen| seen.fields.get(field) == redacted), "{field}");
     }
 }
+
+#[cfg(all(unix, feature = "postgres"))]
+#[test]
+fn a_pooler_without_prepared_statements_is_logged_once() {
+    let _alone = alone();
+    let Some(pooler) = crate::common::postgres::Server::behind_pooler() else { return };
+    let warnings = |more: &str| {
+        seen(Level::WARN, || {
+            for namespace in ["logged-a", "logged-b"] {
+                let address = pooler.address(namespace) + more;
+                let memory = Memory::open(&address, MemoryOptions::default()).unwrap();
+                memory.create("/memories/a", "x").unwrap();
+                memory.view("/memories/a", None).unwrap();
+                memory.delete("/memories/a").unwrap();
+            }
+        })
+    };
+    let logged = warnings("");
+    assert_eq!(logged.len(), 1);
+    assert_eq!(logged[0].fields.get("memdir.operation"), "connect");
+    let details = logged[0].fields.get("memdir.details");
+    assert!(details.contains("prepared_statements=off"), "{details}");
+    assert!(warnings("&prepared_statements=off").is_empty());
+}

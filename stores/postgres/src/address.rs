@@ -43,7 +43,14 @@ const PASSED_ON: &[&str] = &[
     "sslnegotiation",
 ];
 /// The parameters that are parsed here.
-const OWN: &[&str] = &["namespace", "pool_size", "sslmode", "sslrootcert", "statement_timeout"];
+const OWN: &[&str] = &[
+    "namespace",
+    "pool_size",
+    "prepared_statements",
+    "sslmode",
+    "sslrootcert",
+    "statement_timeout",
+];
 
 /// A parsed address.
 pub(super) struct Address {
@@ -62,6 +69,16 @@ pub(super) struct Settings {
     pub(super) root_certificates: Option<PathBuf>,
     pub(super) pool_size: usize,
     pub(super) connect_timeout: Duration,
+    pub(super) prepared_statements: PreparedStatements,
+}
+
+/// Whether statements are prepared once for each connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum PreparedStatements {
+    /// If the connection's session belongs to it alone, or its pooler is known to support them.
+    Auto,
+    On,
+    Off,
 }
 
 impl Address {
@@ -71,6 +88,7 @@ impl Address {
         let (base, query) = address.split_once('?').unwrap_or((address, ""));
         let mut namespace = None;
         let (mut pool_size, mut statement_timeout) = (POOL_SIZE, STATEMENT_TIMEOUT);
+        let mut prepared_statements = PreparedStatements::Auto;
         let (mut tls, mut root_certificates) = (None, None);
         let (mut passed_on, mut seen) = (Vec::new(), Vec::new());
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -101,6 +119,14 @@ impl Address {
                         .filter(|size| (1..=1000).contains(size))
                         .ok_or("\"pool_size\" must be a number from 1 to 1000")?;
                 }
+                "prepared_statements" => {
+                    prepared_statements = match &*value()? {
+                        "auto" => PreparedStatements::Auto,
+                        "on" => PreparedStatements::On,
+                        "off" => PreparedStatements::Off,
+                        _ => return Err("\"prepared_statements\" must be auto, on or off".into()),
+                    };
+                }
                 "statement_timeout" => statement_timeout = duration(&value()?)?,
                 "sslmode" => tls = Some(ssl_mode(&value()?)?),
                 "sslrootcert" => root_certificates = Some(PathBuf::from(value()?.into_owned())),
@@ -125,7 +151,8 @@ impl Address {
         if let (None, Some(password)) = (config.get_password(), std::env::var_os("PGPASSWORD")) {
             config.password(password.into_encoded_bytes());
         }
-        let server = Settings { config, root_certificates, pool_size, connect_timeout };
+        let server =
+            Settings { config, root_certificates, pool_size, connect_timeout, prepared_statements };
         Ok(Self { server, namespace, statement_timeout })
     }
 
@@ -267,6 +294,7 @@ mod tests {
         assert_eq!(address.statement_timeout, Duration::from_secs(60));
         assert_eq!(address.server.pool_size, 8);
         assert_eq!(address.server.connect_timeout, Duration::from_secs(10));
+        assert_eq!(address.server.prepared_statements, PreparedStatements::Auto);
         assert_eq!(address.server.config.get_application_name(), Some("memdir"));
         let other = parse("postgres://u@h/d?connect_timeout=3&application_name=x@y&pool_size=2");
         assert_eq!(other.server.connect_timeout, Duration::from_secs(3));
@@ -279,6 +307,8 @@ mod tests {
         let one = parse("postgres://u:p@h/d?namespace=a&statement_timeout=1s");
         assert!(one.server == parse("postgres://u:p@h/d?namespace=b").server);
         assert!(one.server != parse("postgres://u:q@h/d?namespace=a").server);
+        assert!(one.server != parse("postgres://u:p@h/d?prepared_statements=off").server);
+        assert!(one.server == parse("postgres://u:p@h/d?prepared_statements=auto").server);
     }
 
     #[test]
@@ -327,6 +357,7 @@ mod tests {
             ("postgres://u:hunter2@h/d?sslmode=hunter2", "sslmode"),
             ("postgres://u:hunter2@h/d?statement_timeout=hunter2", "statement_timeout"),
             ("postgres://u:hunter2@h/d?pool_size=0", "pool_size"),
+            ("postgres://u:hunter2@h/d?prepared_statements=hunter2", "auto, on or off"),
             ("postgres://u:hunter2@h/d?connect_timeout=hunter2", "connect_timeout"),
             ("postgres://u:hunter2@h/d?hunter2=1&hunter2=2", "not known"),
         ] {

@@ -93,6 +93,23 @@ impl PostgresError {
     }
 }
 
+/// Whether the session does not have a prepared statement, or has another one with its name, or can no longer use it.
+pub(super) fn tells_of_lost_statement(error: &Error) -> bool {
+    error.as_db_error().is_some_and(|db| match *db.code() {
+        SqlState::INVALID_SQL_STATEMENT_NAME | SqlState::DUPLICATE_PSTATEMENT => true,
+        SqlState::FEATURE_NOT_SUPPORTED => db.routine() == Some("RevalidateCachedQuery"),
+        _ => false,
+    })
+}
+
+/// Whether the server, or a pooler in front of it, refused the parameters of a connection, and neither the user nor
+/// the moment.
+pub(super) fn refuses_start(error: &Error) -> bool {
+    error.code().is_some_and(|code| {
+        ["08", "0A", "22", "42", "XX"].iter().any(|class| code.code().starts_with(class))
+    })
+}
+
 fn ends_the_connection(error: &DbError) -> bool {
     matches!(error.parsed_severity(), Some(Severity::Fatal | Severity::Panic))
         || error.code().code().starts_with("08")

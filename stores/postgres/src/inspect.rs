@@ -10,8 +10,8 @@ use tokio_postgres::{Error, Row};
 use super::statements::Statement;
 
 /// Every node of the namespace, with every directory before its entries. Unreachable nodes come last, with depth -1.
-pub(super) const ALL: Statement = Statement {
-    sql: "
+pub(super) static ALL: Statement = Statement::new(
+    "
     WITH RECURSIVE found (depth, id) AS (
         SELECT 0, id FROM memdir.node WHERE namespace = $1 AND parent = 0 AND name = ''
     UNION ALL
@@ -24,13 +24,13 @@ pub(super) const ALL: Statement = Statement {
     SELECT coalesce(found.depth, -1), node.parent, node.id, node.name
     FROM memdir.node LEFT JOIN found USING (id) WHERE node.namespace = $1 AND node.parent >= 0
     ORDER BY coalesce(found.depth, 2000)",
-    types: &[Type::TEXT],
-};
+    &[Type::TEXT],
+);
 
 /// The size of each namespace that is visible to this role. The history is in notes, or in hidden files if the memory is
 /// encrypted with plain names. A namespace without files, directories and notes is left out.
-pub(super) const NAMESPACES: Statement = Statement {
-    sql: "
+pub(super) static NAMESPACES: Statement = Statement::new(
+    "
     WITH history AS (
         SELECT top.id FROM memdir.node AS top JOIN memdir.node AS root ON root.id = top.parent
         WHERE root.parent = 0 AND root.namespace = top.namespace
@@ -44,8 +44,8 @@ pub(super) const NAMESPACES: Statement = Statement {
         coalesce(sum(size) FILTER (WHERE NOT is_record), 0)::bigint,
         coalesce(sum(size) FILTER (WHERE is_record), 0)::bigint
     FROM entry GROUP BY namespace HAVING bool_or(is_below) ORDER BY namespace",
-    types: &[Type::TEXT],
-};
+    &[Type::TEXT],
+);
 
 pub(super) fn namespaces(rows: &[Row]) -> Result<Vec<Namespace>, Error> {
     let namespace = |row: &Row| {

@@ -2,6 +2,7 @@
 //!
 //! Every method is one transaction. A read takes one round trip and sees one state of the tree. A change takes two: the first
 //! takes the namespace's lock and reads, the second changes and commits. The calling thread computes the change in between.
+//! Each connection prepares the statements that it uses, after their first use.
 
 use std::fmt;
 use std::sync::Arc;
@@ -27,8 +28,10 @@ use self::statements::{FoundRow, Statement, Way};
 use self::tree::{Opened, add, check_length, file, remove, rename, replace, whole_file};
 
 mod address;
+mod connection;
 mod error;
 mod inspect;
+mod lost_commit;
 mod note;
 mod schema;
 mod server;
@@ -97,6 +100,7 @@ impl PostgresDatabase {
             opened.check().await.map_err(|error| error.during("connecting to PostgreSQL"))
         })
         .map_err(Error::Store)?;
+        session.log_fallback();
         Ok(Self {
             session,
             lock_timeout: Some(LOCK_TIMEOUT),
@@ -167,10 +171,12 @@ impl PostgresDatabase {
         parameters: Vec<Parameter>,
     ) -> Result<Vec<Row>, StoreError> {
         let (session, cancellation) = (self.session.clone(), context.cancellation().clone());
-        runtime::run(async move {
+        let answer = runtime::run(async move {
             let answer = session.ask(&cancellation, statement, &parameters).await;
             answer.map_err(|error| error.during(operation))
-        })
+        });
+        self.session.log_fallback();
+        answer
     }
 
     /// The node at `path`.
@@ -263,6 +269,7 @@ impl PostgresDatabase {
                 let done = session.commit(transaction, &change, kept.as_ref()).await;
                 done.map_err(|error| error.during(operation))
             })?;
+            self.session.log_fallback();
             if let Outcome::Done = outcome {
                 return Ok(());
             }

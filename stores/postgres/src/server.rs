@@ -5,16 +5,15 @@ use std::process;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use deadpool_postgres::tokio_postgres::CancelToken;
-use deadpool_postgres::tokio_postgres::NoTls;
-use deadpool_postgres::tokio_postgres::config::SslMode;
-use deadpool_postgres::{
-    ClientWrapper, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime,
-};
+use deadpool::Runtime;
+use deadpool::managed::{Object, Pool, PoolError};
 use memdir_store::StoreError;
 use memdir_store::per_process::PerProcess;
+use tokio_postgres::config::SslMode;
+use tokio_postgres::{CancelToken, NoTls};
 
 use super::address::Settings;
+use super::connection::{Connection, Connector, Preparation};
 use super::error::PostgresError;
 use super::writer_queue::{WriterPermit, WriterQueue};
 use super::{schema, tls};
@@ -33,12 +32,13 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 pub(super) struct Server {
     settings: Settings,
+    preparation: Arc<Preparation>,
     connections: PerProcess<Connections>,
 }
 
 /// The connections of one process.
 struct Connections {
-    pool: Pool,
+    pool: Pool<Connector>,
     writers: WriterQueue,
 }
 
@@ -55,7 +55,8 @@ impl Server {
             // Remove the oldest of them.
             servers.iter().position(unused).map(|index| servers.remove(index));
         }
-        let server = Arc::new(Self { settings, connections: PerProcess::new() });
+        let preparation = Arc::new(Preparation::new(settings.prepared_statements));
+        let server = Arc::new(Self { settings, preparation, connections: PerProcess::new() });
         servers.push(server.clone());
         Ok(server)
     }
@@ -69,14 +70,12 @@ impl Server {
 
     fn connections(&self) -> Result<&Connections, StoreError> {
         self.connections.get(|| {
-            let config = self.settings.config.clone();
-            let how = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-            let manager = if self.is_without_tls() {
-                Manager::from_config(config, NoTls, how)
-            } else {
-                Manager::from_config(config, tls::connector(&self.settings)?, how)
+            let tls = match self.is_without_tls() {
+                true => None,
+                false => Some(tls::connector(&self.settings)?),
             };
-            let pool = Pool::builder(manager)
+            let config = self.settings.config.clone();
+            let pool = Pool::builder(Connector::new(config, tls, self.preparation.clone()))
                 .max_size(self.settings.pool_size)
                 .wait_timeout(Some(PATIENCE))
                 // The driver's own limit applies to the socket only, but a server can also stop responding
@@ -147,9 +146,21 @@ impl Server {
         let is_new = Object::metrics(&connection).recycle_count == 0;
         let lease = Lease { connection: Some(connection), process: process::id(), permit: None };
         if is_new {
-            schema::prepare(&lease).await?;
+            let (alone, prepared) = tokio::join!(biased; lease.is_alone(), schema::prepare(&lease));
+            prepared?;
+            lease.find_out(alone?).await?;
         }
         Ok(lease)
+    }
+
+    /// Stops preparing statements if the error says that one was lost. Then a retry may succeed.
+    pub(super) fn stops_preparing(&self, error: &PostgresError) -> bool {
+        matches!(error, PostgresError::Statement(error) if self.preparation.stops_at(error))
+    }
+
+    /// Logs once that statements are not prepared, on the thread of a command.
+    pub(super) fn log_fallback(&self) {
+        self.preparation.log_fallback();
     }
 
     /// Closes idle connections: if one broke, the others may be broken, too.
@@ -164,7 +175,7 @@ impl Server {
 /// closed, and the server rolls back uncommitted changes.
 pub(super) struct Lease {
     /// `None` only during the drop.
-    connection: Option<Object>,
+    connection: Option<Object<Connector>>,
     process: u32,
     /// Set for a writer.
     permit: Option<WriterPermit>,
@@ -206,6 +217,13 @@ impl Lease {
         }
     }
 
+    /// Lets the next writer of the namespace begin. Call it when this one sends its last request.
+    pub(super) fn pass_turn(&mut self) {
+        if let Some(permit) = &mut self.permit {
+            permit.pass();
+        }
+    }
+
     /// Whether this process may use the connection: a child of the process that took it may not.
     pub(super) fn is_ours(&self) -> bool {
         self.process == process::id()
@@ -213,9 +231,9 @@ impl Lease {
 }
 
 impl Deref for Lease {
-    type Target = ClientWrapper;
+    type Target = Connection;
 
-    fn deref(&self) -> &ClientWrapper {
+    fn deref(&self) -> &Connection {
         match &self.connection {
             Some(connection) => connection,
             None => unreachable!("a lease is not used while it is dropped"),

@@ -1,29 +1,30 @@
-//! Transactions: a read takes one round trip, a change takes two. If the acknowledgement of a change is lost, the outcome is
-//! determined afterwards.
+//! Transactions: a read takes one round trip, a change takes two.
 //!
 //! The start and the end of a transaction are sent together with its statements: the driver does not wait between requests
-//! that are polled together. A connection has no state between transactions, and statements have no names, so a connection
-//! pooler may be used.
+//! that are polled together. A connection has no settings between transactions, so a connection pooler may be used.
 
 use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use memdir_store::notes::Note;
 use memdir_store::path::MemoryPath;
 use memdir_store::settings::Durability;
 use memdir_store::total::Total;
 use memdir_store::{Cancellation, Location, StoreError, runtime};
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::Row;
-use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::types::ToSql;
 
 use super::error::PostgresError;
 use super::server::{Lease, Server, Waiting};
 use super::statements::{self, Statement, Way};
 
-/// How long the store tries to determine the outcome of a change while the server is down.
-const SEARCH: Duration = Duration::from_secs(30);
-const PAUSE: Duration = Duration::from_millis(20);
+pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY";
+/// The value of a setting without a limit.
+const NO_LIMIT: &str = "0";
 /// The extra time for the network, in addition to the statement's time on the server.
 const WAY: Duration = Duration::from_secs(10);
 
@@ -31,12 +32,13 @@ pub(super) type Parameter = Box<dyn ToSql + Send + Sync>;
 
 /// One namespace of a server.
 pub(super) struct Session {
-    server: Arc<Server>,
-    namespace: String,
-    begin_question: String,
-    begin_change: String,
-    /// Restores the time limit of statements after the wait for the lock.
-    limit_statements: String,
+    pub(super) server: Arc<Server>,
+    pub(super) namespace: String,
+    /// The time limit of a statement on the server; `None` for no limit.
+    statement_timeout: Option<Duration>,
+    /// The same, as a value of the server's settings.
+    statement_limit: String,
+    synchronous_commit: &'static str,
     /// The time limit for an answer.
     answer_timeout: Option<Duration>,
 }
@@ -105,25 +107,21 @@ impl Session {
         statement_timeout: Duration,
         durability: Durability,
     ) -> Self {
-        let milliseconds = statement_timeout.as_millis();
-        let limit_statements = format!("SET LOCAL statement_timeout = {milliseconds}");
-        let begin = format!(
-            "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL memdir.namespace = {}; \
-             {limit_statements}",
-            literal(&namespace)
-        );
-        let synchronous = match durability {
+        let statement_limit = statement_timeout.as_millis().to_string();
+        let synchronous_commit = match durability {
             Durability::Full => "on",
             Durability::Relaxed => "off",
         };
-        // The last setting releases the lock of a client that disappeared without closing its connection.
-        let begin_change = format!(
-            "{begin}; SET LOCAL synchronous_commit = {synchronous}; \
-             SET LOCAL idle_in_transaction_session_timeout = {milliseconds}"
-        );
-        let begin_question = format!("{begin}; SET TRANSACTION READ ONLY");
-        let answer_timeout = (milliseconds > 0).then(|| statement_timeout + WAY);
-        Self { server, namespace, begin_question, begin_change, limit_statements, answer_timeout }
+        let statement_timeout = (!statement_timeout.is_zero()).then_some(statement_timeout);
+        let answer_timeout = statement_timeout.map(|time| time + WAY);
+        Self {
+            server,
+            namespace,
+            statement_timeout,
+            statement_limit,
+            synchronous_commit,
+            answer_timeout,
+        }
     }
 
     /// One namespace never contains another, whatever their names.
@@ -137,6 +135,11 @@ impl Session {
         Ok(())
     }
 
+    /// Logs once that statements are not prepared. Call it on the thread of a command: a subscriber may need it.
+    pub(super) fn log_fallback(&self) {
+        self.server.log_fallback();
+    }
+
     /// Runs one query, and retries it once if the connection is broken.
     pub(super) async fn ask(
         &self,
@@ -144,7 +147,13 @@ impl Session {
         statement: &'static Statement,
         parameters: &[Parameter],
     ) -> Result<Vec<Row>, PostgresError> {
-        let answer = self.ask_in(&self.begin_question, statement, parameters);
+        let answer = async {
+            if statement.sets_namespace {
+                self.twice(|| self.ask_alone(statement, parameters)).await
+            } else {
+                self.twice(|| self.ask_in(BEGIN_READ, statement, parameters)).await
+            }
+        };
         runtime::unless_cancelled(cancellation, answer).await
     }
 
@@ -154,41 +163,79 @@ impl Session {
         statement: &'static Statement,
         parameters: &[Parameter],
     ) -> Result<Vec<Row>, PostgresError> {
-        self.ask_in(&self.begin_change, statement, parameters).await
+        self.twice(|| self.ask_in(BEGIN, statement, parameters)).await
     }
 
-    async fn ask_in(
+    /// Does something that changes nothing if it fails, and retries it once if the connection is broken, or has lost a
+    /// prepared statement.
+    async fn twice<T, W: Future<Output = Result<T, PostgresError>>>(
         &self,
-        begin: &str,
-        statement: &'static Statement,
-        parameters: &[Parameter],
-    ) -> Result<Vec<Row>, PostgresError> {
-        match self.try_to_ask(begin, statement, parameters).await {
+        work: impl Fn() -> W,
+    ) -> Result<T, PostgresError> {
+        match work().await {
             Err(error) if error.is_broken_connection() => {
                 self.server.close_idle();
-                self.try_to_ask(begin, statement, parameters).await
+                work().await
             }
+            Err(error) if self.server.stops_preparing(&error) => work().await,
             result => result,
         }
     }
 
-    async fn try_to_ask(
+    /// Runs a statement that needs no transaction around it: it makes its only setting itself. If it takes too long, the
+    /// server is asked to cancel it.
+    async fn ask_alone(
+        &self,
+        statement: &'static Statement,
+        parameters: &[Parameter],
+    ) -> Result<Vec<Row>, PostgresError> {
+        let lease = self.server.lease().await?;
+        let waiting = Waiting::new(&self.server, &lease);
+        let parameters = self.with_namespace(parameters);
+        let answered = {
+            let mut answer = pin!(async {
+                let (rows, ()) =
+                    tokio::join!(biased; lease.query(statement, &parameters), lease.prepare_next());
+                Ok(rows?)
+            });
+            let in_time = match self.statement_timeout {
+                None => Ok(answer.as_mut().await),
+                Some(limit) => timeout(limit, answer.as_mut()).await,
+            };
+            let Ok(answered) = in_time else {
+                drop(waiting);
+                // The connection is not used again: the request to cancel may arrive late.
+                return timeout(WAY, answer).await.unwrap_or(Err(PostgresError::Silence));
+            };
+            waiting.end();
+            answered
+        };
+        if answered.is_ok() {
+            lease.give_back();
+        }
+        answered
+    }
+
+    pub(super) async fn ask_in(
         &self,
         begin: &str,
         statement: &'static Statement,
         parameters: &[Parameter],
     ) -> Result<Vec<Row>, PostgresError> {
         let lease = self.server.lease().await?;
-        let parameters = self.with_namespace(statement, parameters);
+        let parameters = self.with_namespace(parameters);
         let rows = self
             .wait(async {
-                let (begun, rows, ended) = tokio::join!(
+                let (begun, set, rows, ended, ()) = tokio::join!(
                     biased;
                     lease.batch_execute(begin),
-                    lease.query_typed(statement.sql, &parameters),
+                    self.set(&lease, &self.statement_limit, NO_LIMIT),
+                    lease.query(statement, &parameters),
                     lease.batch_execute("COMMIT"),
+                    lease.prepare_next(),
                 );
                 begun?;
+                set?;
                 let rows = rows?;
                 ended?;
                 Ok(rows)
@@ -196,6 +243,23 @@ impl Session {
             .await?;
         lease.give_back();
         Ok(rows)
+    }
+
+    /// Makes the settings of a transaction.
+    pub(super) async fn set(
+        &self,
+        lease: &Lease,
+        statement_timeout: &str,
+        lock_timeout: &str,
+    ) -> Result<(), tokio_postgres::Error> {
+        let parameters: [&(dyn ToSql + Sync); 5] = [
+            &self.namespace,
+            &statement_timeout,
+            &lock_timeout,
+            &self.synchronous_commit,
+            &self.statement_limit,
+        ];
+        lease.query(&statements::SETTINGS, &parameters).await.map(drop)
     }
 
     /// Begins a change. Retries if the connection is broken. Waits for other writers at most for `lock_timeout`, and until the
@@ -206,50 +270,43 @@ impl Session {
         wanted: &Wanted,
         lock_timeout: Option<Duration>,
     ) -> Result<Begun, PostgresError> {
-        let deadline = lock_timeout.and_then(|time| tokio::time::Instant::now().checked_add(time));
-        runtime::unless_cancelled(cancellation, async {
-            match self.try_to_begin(wanted, deadline).await {
-                Err(error) if error.is_broken_connection() => {
-                    self.server.close_idle();
-                    self.try_to_begin(wanted, deadline).await
-                }
-                result => result,
-            }
-        })
-        .await
+        let deadline = lock_timeout.and_then(|time| Instant::now().checked_add(time));
+        let begun = self.twice(|| self.try_to_begin(wanted, deadline));
+        runtime::unless_cancelled(cancellation, begun).await
     }
 
     async fn try_to_begin(
         &self,
         wanted: &Wanted,
-        deadline: Option<tokio::time::Instant>,
+        deadline: Option<Instant>,
     ) -> Result<Begun, PostgresError> {
         let lease = self.server.lease_for_change(&self.namespace, deadline).await?;
         let waiting = Waiting::new(&self.server, &lease);
-        let begin = self.begin_and_lock_until(deadline);
-        let namespace: [&(dyn ToSql + Sync); 1] = [&self.namespace];
+        let lock_timeout = lock_timeout(deadline);
+        let locking: [&(dyn ToSql + Sync); 2] = [&self.namespace, &self.statement_limit];
         let names = statements::names(&wanted.path);
         let to_names = wanted.to.as_ref().map(statements::names);
         let look_at = async |names: &Vec<String>, content: Option<i64>| {
             let (is_wanted, most) = (content.is_some(), content.unwrap_or(0));
             let parameters: [&(dyn ToSql + Sync); 4] = [&self.namespace, names, &is_wanted, &most];
-            let rows = query(&lease, &statements::LOOK, &parameters).await?;
+            let rows = lease.query(&statements::LOOK, &parameters).await?;
             Ok::<_, PostgresError>(Way::of(&rows, names.len())?)
         };
         let extent = async || {
-            let rows = query(&lease, &statements::EXTENT, &[&self.namespace, &names]).await?;
+            let rows = lease.query(&statements::EXTENT, &[&self.namespace, &names]).await?;
             rows.first().map(Extent::of).transpose()
         };
         let total = async || {
-            let rows = query(&lease, &statements::TOTAL, &namespace).await?;
+            let rows = lease.query(&statements::TOTAL, &[&self.namespace]).await?;
             rows.first().map(total_of).transpose()
         };
         let begun = async {
-            let (begun, locked, limited, way, to, extent, total) = tokio::join!(
+            // The wait for the lock has its own limit, and does not count towards the limit of a statement.
+            let (begun, set, locked, way, to, extent, total) = tokio::join!(
                 biased;
-                lease.batch_execute(&begin),
-                query(&lease, &statements::LOCK, &namespace),
-                lease.batch_execute(&self.limit_statements),
+                lease.batch_execute(BEGIN),
+                self.set(&lease, NO_LIMIT, &lock_timeout),
+                lease.query(&statements::LOCK, &locking),
                 look_at(&names, wanted.content),
                 async {
                     match &to_names {
@@ -268,10 +325,10 @@ impl Session {
                 },
             );
             begun?;
+            set?;
             let locked = locked?;
             let locked = locked.first().ok_or(StoreError::PermissionDenied)?;
             let change = (locked.try_get(0)?, locked.try_get(1)?);
-            limited?;
             let way = way?;
             Ok((change, way, to?.zip(extent?), total?))
         };
@@ -280,26 +337,18 @@ impl Session {
         Ok(Begun { transaction: Transaction { lease, change, before }, way, to, total })
     }
 
-    /// The statements that begin a change. The wait for the lock has its own limit, and does not count towards the limit of a
-    /// statement.
-    fn begin_and_lock_until(&self, deadline: Option<tokio::time::Instant>) -> String {
-        // Zero would mean no limit.
-        let left = deadline.map_or(0, |deadline| {
-            let left = deadline.saturating_duration_since(tokio::time::Instant::now());
-            left.as_millis().clamp(1, 2_147_483_647)
-        });
-        format!(
-            "{}; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = {left}",
-            self.begin_change
-        )
-    }
-
     /// Rolls back a transaction. Nothing was changed yet, so a failure does not matter.
     pub(super) async fn undo(&self, transaction: Transaction) {
         let Transaction { lease, .. } = transaction;
-        if lease.is_ours()
-            && self.wait(async { Ok(lease.batch_execute("ROLLBACK").await?) }).await.is_ok()
-        {
+        if !lease.is_ours() {
+            return;
+        }
+        let ended = async {
+            let (ended, ()) =
+                tokio::join!(biased; lease.batch_execute("ROLLBACK"), lease.prepare_next());
+            Ok(ended?)
+        };
+        if self.wait(ended).await.is_ok() {
             lease.give_back();
         }
     }
@@ -311,50 +360,12 @@ impl Session {
         change: &ChangeTransaction,
         note: Option<&Note>,
     ) -> Result<Outcome, PostgresError> {
-        let Transaction { lease, change: number, before } = transaction;
+        let Transaction { mut lease, change: number, before } = transaction;
         if !lease.is_ours() {
             let problem = "the process was forked in the middle of the command";
             return Err(StoreError::failed("changing a file", problem).unchanged().into());
         }
-        // Nothing is committed yet, so a failure rolls everything back.
-        for (id, bytes) in &change.replaced_notes {
-            let statement = &statements::REPLACE_NOTE;
-            let parameters: [&(dyn ToSql + Sync); 3] = [&self.namespace, id, bytes];
-            let parameters = typed(statement, &parameters);
-            let replace = async { Ok(lease.execute_typed(statement.sql, &parameters).await?) };
-            match self.wait(replace).await {
-                Err(error) if error.is_broken_connection() => {
-                    drop(lease);
-                    self.server.close_idle();
-                    return self.search(&number, before.as_ref()).await;
-                }
-                replaced => drop(replaced?),
-            }
-        }
-        let parameters = self.with_namespace(change.statement, &change.parameters);
-        let made = self
-            .wait(async {
-                let add_note = async {
-                    let Some(note) = note else { return Ok(0) };
-                    let parameters: [&(dyn ToSql + Sync); 3] =
-                        [&self.namespace, &note.id, &note.bytes];
-                    let statement = &statements::NOTE;
-                    lease.execute_typed(statement.sql, &typed(statement, &parameters)).await
-                };
-                // All in one round trip. If one fails, the others fail as well, because the transaction is aborted.
-                let (changed, noted, committed) = tokio::join!(
-                    biased;
-                    lease.execute_typed(change.statement.sql, &parameters),
-                    add_note,
-                    lease.batch_execute("COMMIT"),
-                );
-                let changed = changed?;
-                noted?;
-                committed?;
-                Ok(changed)
-            })
-            .await;
-        match made {
+        match self.try_to_commit(&mut lease, change, note).await {
             Ok(0) if change.changes_a_row => {
                 lease.give_back();
                 // For example, a policy of row-level security makes a row visible but not writable.
@@ -369,110 +380,78 @@ impl Session {
                 self.server.close_idle();
                 self.search(&number, before.as_ref()).await
             }
+            // The server has rolled back the transaction.
+            Err(error) if self.server.stops_preparing(&error) => Ok(Outcome::Undone),
             Err(error) => Err(error),
         }
     }
 
-    /// Determines whether the change is among the newest of the namespace. Waits for a server that restarts. The lock makes it
-    /// wait for the end of a transaction in progress.
-    async fn search(
+    /// Returns the number of changed rows.
+    async fn try_to_commit(
         &self,
-        number: &String,
-        before: Option<&String>,
-    ) -> Result<Outcome, PostgresError> {
-        let until = Instant::now() + SEARCH;
-        let newest = loop {
-            match self.recall().await {
-                Err(error) if error.may_pass() && Instant::now() < until => {
-                    tokio::time::sleep(PAUSE).await;
-                }
-                result => break result,
-            }
-        };
-        let unknown = |why: String| {
-            StoreError::failed(
-                "committing a change",
-                format!(
-                    "the connection broke, and it is not known whether the change was made: {why}"
-                ),
-            )
-        };
-        let newest = match newest {
-            Ok(Some(newest)) => newest,
-            // The namespace was erased meanwhile. Either the change came before that, or it was not made. In both cases
-            // nothing of it is left.
-            Ok(None) if before.is_some() => return Ok(Outcome::Undone),
-            Ok(None) => Vec::new(),
-            Err(error) => {
-                return Err(unknown(error.during("asking for it").to_string()).into());
-            }
-        };
-        let none_was_forgotten = match before {
-            Some(before) => newest.contains(before),
-            None => newest.len() < statements::REMEMBERED,
-        };
-        match (newest.contains(number), none_was_forgotten) {
-            (true, _) => Ok(Outcome::Done),
-            (false, true) => Ok(Outcome::Undone),
-            (false, false) => Err(unknown("there were too many others since".to_owned()).into()),
+        lease: &mut Lease,
+        change: &ChangeTransaction,
+        note: Option<&Note>,
+    ) -> Result<u64, PostgresError> {
+        // Nothing is committed yet, so a failure rolls everything back.
+        for (id, bytes) in &change.replaced_notes {
+            let parameters: [&(dyn ToSql + Sync); 3] = [&self.namespace, id, bytes];
+            let replace = lease.execute(&statements::REPLACE_NOTE, &parameters);
+            self.wait(async { Ok(replace.await?) }).await?;
         }
+        lease.pass_turn();
+        let parameters = self.with_namespace(&change.parameters);
+        self.wait(async {
+            let add_note = async {
+                let Some(note) = note else { return Ok(0) };
+                let parameters: [&(dyn ToSql + Sync); 3] = [&self.namespace, &note.id, &note.bytes];
+                lease.execute(&statements::NOTE, &parameters).await
+            };
+            // All in one round trip. If one fails, the others fail as well, because the transaction is aborted.
+            let (changed, noted, committed, ()) = tokio::join!(
+                biased;
+                lease.execute(change.statement, &parameters),
+                add_note,
+                lease.batch_execute("COMMIT"),
+                lease.prepare_next(),
+            );
+            let changed = changed?;
+            noted?;
+            committed?;
+            Ok(changed)
+        })
+        .await
     }
 
-    /// The newest changes; `None` if the namespace has no root.
-    async fn recall(&self) -> Result<Option<Vec<String>>, PostgresError> {
-        let lease = self.server.lease().await?;
-        let namespace: [&(dyn ToSql + Sync); 1] = [&self.namespace];
-        let newest = self
-            .wait(async {
-                let (begun, newest, ended) = tokio::join!(
-                    biased;
-                    lease.batch_execute(&self.begin_change),
-                    query(&lease, &statements::RECALL, &namespace),
-                    lease.batch_execute("COMMIT"),
-                );
-                begun?;
-                let newest = newest?.first().map(|row| row.try_get(0)).transpose()?;
-                ended?;
-                Ok(newest)
-            })
-            .await?;
-        lease.give_back();
-        Ok(newest)
-    }
-
-    fn with_namespace<'p>(
-        &'p self,
-        statement: &Statement,
-        parameters: &'p [Parameter],
-    ) -> Vec<(&'p (dyn ToSql + Sync), Type)> {
+    fn with_namespace<'p>(&'p self, parameters: &'p [Parameter]) -> Vec<&'p (dyn ToSql + Sync)> {
         let mut all: Vec<&(dyn ToSql + Sync)> = vec![&self.namespace];
         all.extend(parameters.iter().map(|parameter| &**parameter as &(dyn ToSql + Sync)));
-        typed(statement, &all)
+        all
     }
 
     /// As [`wait`](Self::wait), for an answer that other writers may delay until the deadline.
     async fn wait_until<T>(
         &self,
-        deadline: Option<tokio::time::Instant>,
+        deadline: Option<Instant>,
         answer: impl Future<Output = Result<T, PostgresError>>,
     ) -> Result<T, PostgresError> {
         let (Some(deadline), Some(answer_timeout)) = (deadline, self.answer_timeout) else {
             return answer.await;
         };
         let until = deadline + answer_timeout;
-        tokio::time::timeout_at(until, answer).await.unwrap_or(Err(PostgresError::Silence))
+        timeout_at(until, answer).await.unwrap_or(Err(PostgresError::Silence))
     }
 
     /// Waits for an answer, at most for the time that the server may need.
-    async fn wait<T>(
+    pub(super) async fn wait<T>(
         &self,
         answer: impl Future<Output = Result<T, PostgresError>>,
     ) -> Result<T, PostgresError> {
         match self.answer_timeout {
             None => answer.await,
-            Some(answer_timeout) => tokio::time::timeout(answer_timeout, answer)
-                .await
-                .unwrap_or(Err(PostgresError::Silence)),
+            Some(answer_timeout) => {
+                timeout(answer_timeout, answer).await.unwrap_or(Err(PostgresError::Silence))
+            }
         }
     }
 }
@@ -502,34 +481,12 @@ fn total_of(row: &Row) -> Result<Total, PostgresError> {
     Ok(Total { bytes: number(0)?, files: number(1)? })
 }
 
-/// Runs one query in one round trip.
-async fn query(
-    lease: &Lease,
-    statement: &Statement,
-    parameters: &[&(dyn ToSql + Sync)],
-) -> Result<Vec<Row>, tokio_postgres::Error> {
-    lease.query_typed(statement.sql, &typed(statement, parameters)).await
-}
-
-fn typed<'p>(
-    statement: &Statement,
-    parameters: &[&'p (dyn ToSql + Sync)],
-) -> Vec<(&'p (dyn ToSql + Sync), Type)> {
-    parameters.iter().copied().zip(statement.types.iter().cloned()).collect()
-}
-
-/// A string literal in SQL that does not depend on the server's handling of backslashes.
-fn literal(text: &str) -> String {
-    format!("E'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_literal_ends_where_it_should() {
-        assert_eq!(literal("plain"), "E'plain'");
-        assert_eq!(literal(r"a'b\'; --"), r"E'a''b\\''; --'");
-    }
+/// The value of the server's setting.
+fn lock_timeout(deadline: Option<Instant>) -> String {
+    // Zero would mean no limit.
+    let left = deadline.map_or(0, |deadline| {
+        let left = deadline.saturating_duration_since(Instant::now());
+        left.as_millis().clamp(1, 2_147_483_647)
+    });
+    left.to_string()
 }

@@ -12,19 +12,41 @@ use memdir_store::micros;
 use memdir_store::path::MemoryPath;
 
 /// A statement with the types of its parameters. The types are sent along, which saves the round trip to request
-/// them. The statement has no name on the server, because a pooled connection does not know the names of another
-/// client.
+/// them.
 pub(super) struct Statement {
     pub(super) sql: &'static str,
     pub(super) types: &'static [Type],
+    /// Whether it sets the namespace itself, so a read needs no transaction around it.
+    pub(super) sets_namespace: bool,
 }
 
-/// Resolves the names `$2` in the namespace `$1`, as far as they exist; level 0 is the root.
+impl Statement {
+    pub(super) const fn new(sql: &'static str, types: &'static [Type]) -> Self {
+        Self { sql, types, sets_namespace: false }
+    }
+
+    /// One that begins with `way!`.
+    const fn of_path(sql: &'static str, types: &'static [Type]) -> Self {
+        Self { sql, types, sets_namespace: true }
+    }
+}
+
+/// Sets the namespace, and resolves the names `$2` in the namespace `$1`, as far as they exist; level 0 is the root.
+///
+/// A policy of row-level security reads the setting when it looks at a row. So each look at the table is a lateral
+/// subquery of something that comes from `tenant`, with a `LIMIT` or an `OFFSET`. Whatever plan the server chooses, it
+/// makes the setting first.
 macro_rules! way {
     ($more:literal) => {
         concat!(
             "WITH RECURSIVE way (level, id) AS (
-                 SELECT 0, id FROM memdir.node WHERE namespace = $1 AND parent = 0 AND name = ''
+                 SELECT 0, root.id
+                 FROM (
+                     SELECT set_config('memdir.namespace', $1, true) AS namespace OFFSET 0
+                 ) AS tenant CROSS JOIN LATERAL (
+                     SELECT id FROM memdir.node
+                     WHERE namespace = tenant.namespace AND parent = 0 AND name = '' LIMIT 1
+                 ) AS root
              UNION ALL
                  SELECT way.level + 1, next.id FROM way CROSS JOIN LATERAL (
                      SELECT id FROM memdir.node WHERE namespace = $1 AND parent = way.id
@@ -36,28 +58,42 @@ macro_rules! way {
     };
 }
 
+/// The settings of a transaction: the namespace, the time limits, and whether a commit waits until it is flushed. The
+/// last one releases the lock of a client that disappeared without closing its connection.
+pub(super) static SETTINGS: Statement = Statement::new(
+    "SELECT set_config('memdir.namespace', $1, true), set_config('statement_timeout', $2, true),
+        set_config('lock_timeout', $3, true), set_config('synchronous_commit', $4, true),
+        set_config('idle_in_transaction_session_timeout', $5, true)",
+    &[Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT],
+);
+
 /// The nodes of the path `$2`. If `$3` is set, also the content of the last one, unless it has more than `$4`
 /// bytes.
-pub(super) const LOOK: Statement = Statement {
-    sql: way!(
+pub(super) static LOOK: Statement = Statement::of_path(
+    way!(
         " SELECT node.id, node.content IS NULL, node.modified,
           CASE WHEN $3 AND way.level = cardinality($2) AND octet_length(node.content) <= $4
               THEN node.content END,
           node.accessed, octet_length(node.content)
-      FROM way JOIN memdir.node AS node USING (id) ORDER BY way.level"
+      FROM way CROSS JOIN LATERAL (
+          SELECT id, content, modified, accessed FROM memdir.node WHERE id = way.id LIMIT 1
+      ) AS node ORDER BY way.level"
     ),
-    types: &[Type::TEXT, Type::TEXT_ARRAY, Type::BOOL, Type::INT8],
-};
+    &[Type::TEXT, Type::TEXT_ARRAY, Type::BOOL, Type::INT8],
+);
 
 /// The node at the path `$2`: a file with its content, or a directory with its entries, `$3` levels deep. Hidden
 /// entries are left out unless `$4` is set, by the rule of [`is_hidden`](memdir_store::path::is_hidden). `written`
 /// is the id of the transaction that wrote the row.
-pub(super) const OPEN: Statement = Statement {
-    sql: way!(
+pub(super) static OPEN: Statement = Statement::of_path(
+    way!(
     ", below (depth, parent, id, name, size, modified, accessed, written) AS (
           SELECT 0, 0::bigint, node.id, node.name, octet_length(node.content), node.modified,
-              node.accessed, node.xmin::text::bigint
-          FROM way JOIN memdir.node AS node USING (id) WHERE way.level = cardinality($2)
+              node.accessed, node.written
+          FROM way CROSS JOIN LATERAL (
+              SELECT id, name, content, modified, accessed, xmin::text::bigint AS written
+              FROM memdir.node WHERE id = way.id LIMIT 1
+          ) AS node WHERE way.level = cardinality($2)
       UNION ALL
           SELECT below.depth + 1, below.id, entry.id, entry.name, octet_length(entry.content),
               entry.modified, entry.accessed, entry.written
@@ -73,12 +109,12 @@ pub(super) const OPEN: Statement = Statement {
           written
       FROM below ORDER BY depth"
 ),
-    types: &[Type::TEXT, Type::TEXT_ARRAY, Type::INT4, Type::BOOL],
-};
+    &[Type::TEXT, Type::TEXT_ARRAY, Type::INT4, Type::BOOL],
+);
 
 /// The length of the longest path below the node, in bytes and in levels, relative to the node.
-pub(super) const EXTENT: Statement = Statement {
-    sql: way!(
+pub(super) static EXTENT: Statement = Statement::of_path(
+    way!(
         ", below (id, bytes, levels) AS (
           SELECT id, 0, 0 FROM way WHERE level = cardinality($2)
       UNION ALL
@@ -90,52 +126,53 @@ pub(super) const EXTENT: Statement = Statement {
       )
       SELECT coalesce(max(bytes), 0), coalesce(max(levels), 0) FROM below"
     ),
-    types: &[Type::TEXT, Type::TEXT_ARRAY],
-};
+    &[Type::TEXT, Type::TEXT_ARRAY],
+);
 
 /// The total of all files in the namespace.
-pub(super) const TOTAL: Statement = Statement {
-    sql: "
+pub(super) static TOTAL: Statement = Statement::new(
+    "
     SELECT coalesce(sum(octet_length(content)), 0)::bigint, count(content)
     FROM memdir.node WHERE namespace = $1 AND parent >= 0",
-    types: &[Type::TEXT],
-};
+    &[Type::TEXT],
+);
 
 /// Waits until no other change of the namespace is in progress, and excludes others until the end of the
-/// transaction. Adds the change to the namespace's newest ones. Creates the root if it is missing.
-pub(super) const LOCK: Statement = Statement {
-    sql: "
+/// transaction. Adds the change to the namespace's newest ones. Creates the root if it is missing. After the wait,
+/// limits the time of each further statement to `$2`.
+pub(super) static LOCK: Statement = Statement::new(
+    "
     INSERT INTO memdir.node AS root (namespace, parent, name, changes)
     VALUES ($1, 0, '', ARRAY[gen_random_uuid()])
     ON CONFLICT (namespace, parent, name)
     DO UPDATE SET changes = (excluded.changes || root.changes)[1:64]
-    RETURNING changes[1]::text, changes[2]::text",
-    types: &[Type::TEXT],
-};
+    RETURNING changes[1]::text, changes[2]::text, set_config('statement_timeout', $2, true)",
+    &[Type::TEXT, Type::TEXT],
+);
 
 /// The number of newest changes that [`LOCK`] keeps.
 pub(super) const REMEMBERED: usize = 64;
 
 /// The newest changes of the namespace. Waits until no change is in progress.
-pub(super) const RECALL: Statement = Statement {
-    sql: "
+pub(super) static RECALL: Statement = Statement::new(
+    "
     SELECT coalesce(changes, '{}')::text[] FROM memdir.node
     WHERE namespace = $1 AND parent = 0 AND name = '' FOR NO KEY UPDATE",
-    types: &[Type::TEXT],
-};
+    &[Type::TEXT],
+);
 
 /// The newest change of the namespace; no row if the namespace was never written.
-pub(super) const NEWEST: Statement = Statement {
-    sql: "
+pub(super) static NEWEST: Statement = Statement::new(
+    "
     SELECT coalesce(changes[1]::text, '') FROM memdir.node
     WHERE namespace = $1 AND parent = 0 AND name = ''",
-    types: &[Type::TEXT],
-};
+    &[Type::TEXT],
+);
 
 /// Adds the names `$3`, each inside the one before it, starting in the directory `$2`. The last one is a file if
 /// there is a content `$4`.
-pub(super) const ADD: Statement = Statement {
-    sql: "
+pub(super) static ADD: Statement = Statement::new(
+    "
     WITH new AS MATERIALIZED (
         SELECT nextval('memdir.node_id') AS id, name, level
         FROM unnest($3::text[]) WITH ORDINALITY AS given (name, level)
@@ -145,20 +182,20 @@ pub(super) const ADD: Statement = Statement {
         CASE WHEN level = cardinality($3) THEN $4::bytea END,
         CASE WHEN level = cardinality($3) AND $4 IS NOT NULL THEN clock_timestamp() END
     FROM new",
-    types: &[Type::TEXT, Type::INT8, Type::TEXT_ARRAY, Type::BYTEA],
-};
+    &[Type::TEXT, Type::INT8, Type::TEXT_ARRAY, Type::BYTEA],
+);
 
 /// Replaces the content of a file.
-pub(super) const REPLACE: Statement = Statement {
-    sql: "
+pub(super) static REPLACE: Statement = Statement::new(
+    "
     UPDATE memdir.node SET content = $3, modified = clock_timestamp()
     WHERE namespace = $1 AND id = $2 AND content IS NOT NULL",
-    types: &[Type::TEXT, Type::INT8, Type::BYTEA],
-};
+    &[Type::TEXT, Type::INT8, Type::BYTEA],
+);
 
 /// Removes a node and everything below it.
-pub(super) const REMOVE: Statement = Statement {
-    sql: "
+pub(super) static REMOVE: Statement = Statement::new(
+    "
     WITH RECURSIVE gone (id) AS (
         SELECT $2::bigint
     UNION ALL
@@ -167,13 +204,13 @@ pub(super) const REMOVE: Statement = Statement {
         ) AS entry
     )
     DELETE FROM memdir.node WHERE namespace = $1 AND id IN (SELECT id FROM gone)",
-    types: &[Type::TEXT, Type::INT8],
-};
+    &[Type::TEXT, Type::INT8],
+);
 
 /// Moves the node `$2` to the name `$5` in the last of the new directories `$4`. These are created each inside the
 /// one before it, starting in the directory `$3`.
-pub(super) const MOVE: Statement = Statement {
-    sql: "
+pub(super) static MOVE: Statement = Statement::new(
+    "
     WITH new AS MATERIALIZED (
         SELECT nextval('memdir.node_id') AS id, name, level
         FROM unnest($4::text[]) WITH ORDINALITY AS given (name, level)
@@ -184,76 +221,76 @@ pub(super) const MOVE: Statement = Statement {
     UPDATE memdir.node SET
         parent = coalesce((SELECT id FROM new ORDER BY level DESC LIMIT 1), $3), name = $5
     WHERE namespace = $1 AND id = $2",
-    types: &[Type::TEXT, Type::INT8, Type::INT8, Type::TEXT_ARRAY, Type::TEXT],
-};
+    &[Type::TEXT, Type::INT8, Type::INT8, Type::TEXT_ARRAY, Type::TEXT],
+);
 
 /// Sets the time of a file.
-pub(super) const DATE: Statement = Statement {
-    sql: "
+pub(super) static DATE: Statement = Statement::new(
+    "
     UPDATE memdir.node SET modified = $3
     WHERE namespace = $1 AND id = $2 AND content IS NOT NULL",
-    types: &[Type::TEXT, Type::INT8, Type::TIMESTAMPTZ],
-};
+    &[Type::TEXT, Type::INT8, Type::TIMESTAMPTZ],
+);
 
 /// Records an access of the file at the path. Returns whether the path is a directory, and whether the access was
 /// recorded.
-pub(super) const ACCESS: Statement = Statement {
-    sql: way!(
+pub(super) static ACCESS: Statement = Statement::of_path(
+    way!(
         ", noted AS (
           UPDATE memdir.node SET accessed = $3
           WHERE namespace = $1 AND content IS NOT NULL
           AND id = (SELECT id FROM way WHERE level = cardinality($2)) RETURNING id
       )
-      SELECT node.content IS NULL, EXISTS (SELECT FROM noted)
-      FROM way JOIN memdir.node AS node USING (id) WHERE way.level = cardinality($2)"
+      SELECT node.is_directory, EXISTS (SELECT FROM noted)
+      FROM way CROSS JOIN LATERAL (
+          SELECT content IS NULL AS is_directory FROM memdir.node WHERE id = way.id LIMIT 1
+      ) AS node WHERE way.level = cardinality($2)"
     ),
-    types: &[Type::TEXT, Type::TEXT_ARRAY, Type::TIMESTAMPTZ],
-};
+    &[Type::TEXT, Type::TEXT_ARRAY, Type::TIMESTAMPTZ],
+);
 
 /// Removes everything except the root, whose parent is 0, and the notes.
-pub(super) const CLEAR: Statement = Statement {
-    sql: "DELETE FROM memdir.node WHERE namespace = $1 AND parent > 0",
-    types: &[Type::TEXT],
-};
+pub(super) static CLEAR: Statement =
+    Statement::new("DELETE FROM memdir.node WHERE namespace = $1 AND parent > 0", &[Type::TEXT]);
 
 /// Removes all rows of the namespace, including the root that the same transaction has locked.
-pub(super) const ERASE: Statement =
-    Statement { sql: "DELETE FROM memdir.node WHERE namespace = $1", types: &[Type::TEXT] };
+pub(super) static ERASE: Statement =
+    Statement::new("DELETE FROM memdir.node WHERE namespace = $1", &[Type::TEXT]);
 
 /// Adds a note: a row that no directory contains, because its parent is -1. Its id is its number, which is drawn
 /// under the namespace's lock.
-pub(super) const NOTE: Statement = Statement {
-    sql: "INSERT INTO memdir.node (namespace, parent, name, content) VALUES ($1, -1, $2, $3)",
-    types: &[Type::TEXT, Type::TEXT, Type::BYTEA],
-};
+pub(super) static NOTE: Statement = Statement::new(
+    "INSERT INTO memdir.node (namespace, parent, name, content) VALUES ($1, -1, $2, $3)",
+    &[Type::TEXT, Type::TEXT, Type::BYTEA],
+);
 
 /// The notes above the number `$2`, with their first `$3` bytes.
-pub(super) const NOTES: Statement = Statement {
-    sql: "
+pub(super) static NOTES: Statement = Statement::new(
+    "
     SELECT id, substring(content FROM 1 FOR $3), octet_length(content) FROM memdir.node
     WHERE namespace = $1 AND parent = -1 AND id > $2 ORDER BY id",
-    types: &[Type::TEXT, Type::INT8, Type::INT4],
-};
+    &[Type::TEXT, Type::INT8, Type::INT4],
+);
 
 /// `$4` bytes of a note, starting at the byte `$3`, which is 1 for the first.
-pub(super) const READ_NOTE: Statement = Statement {
-    sql: "
+pub(super) static READ_NOTE: Statement = Statement::new(
+    "
     SELECT substring(content FROM $3 FOR $4) FROM memdir.node
     WHERE namespace = $1 AND parent = -1 AND id = $2",
-    types: &[Type::TEXT, Type::INT8, Type::INT4, Type::INT4],
-};
+    &[Type::TEXT, Type::INT8, Type::INT4, Type::INT4],
+);
 
 /// Replaces the bytes of a note.
-pub(super) const REPLACE_NOTE: Statement = Statement {
-    sql: "UPDATE memdir.node SET content = $3 WHERE namespace = $1 AND parent = -1 AND id = $2",
-    types: &[Type::TEXT, Type::INT8, Type::BYTEA],
-};
+pub(super) static REPLACE_NOTE: Statement = Statement::new(
+    "UPDATE memdir.node SET content = $3 WHERE namespace = $1 AND parent = -1 AND id = $2",
+    &[Type::TEXT, Type::INT8, Type::BYTEA],
+);
 
 /// Removes these notes.
-pub(super) const REMOVE_NOTES: Statement = Statement {
-    sql: "DELETE FROM memdir.node WHERE namespace = $1 AND parent = -1 AND id = ANY($2)",
-    types: &[Type::TEXT, Type::INT8_ARRAY],
-};
+pub(super) static REMOVE_NOTES: Statement = Statement::new(
+    "DELETE FROM memdir.node WHERE namespace = $1 AND parent = -1 AND id = ANY($2)",
+    &[Type::TEXT, Type::INT8_ARRAY],
+);
 
 /// The names of a path, for `$2` of the statements above.
 pub(super) fn names(path: &MemoryPath) -> Vec<String> {

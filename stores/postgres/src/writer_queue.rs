@@ -11,9 +11,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use memdir_store::StoreError;
 
-/// The limit for one namespace: one writer that works, and one that already waits for the server's lock, so
-/// no time is lost between the two.
-const OF_A_NAMESPACE: usize = 2;
+/// The limit for one namespace: one writer that begins or decides. It passes its turn when it sends its last request, so
+/// the next one begins while the server executes that request, and no time is lost between the two.
+const OF_A_NAMESPACE: usize = 1;
 
 /// From this number on, namespaces without writers are removed from the map.
 const FORGET_FROM: usize = 64;
@@ -26,7 +26,14 @@ pub(super) struct WriterQueue {
 /// The permit of a writer to hold a connection, until it is dropped.
 pub(super) struct WriterPermit {
     _of_all: OwnedSemaphorePermit,
-    _of_namespace: OwnedSemaphorePermit,
+    of_namespace: Option<OwnedSemaphorePermit>,
+}
+
+impl WriterPermit {
+    /// Lets the next writer of the namespace begin, and keeps the connection.
+    pub(super) fn pass(&mut self) {
+        self.of_namespace = None;
+    }
 }
 
 impl WriterQueue {
@@ -40,7 +47,7 @@ impl WriterQueue {
         // The namespace's permit first, so a namespace with many writers takes only its share of all.
         let of_namespace = permit(self.of(namespace)).await?;
         let of_all = permit(self.all.clone()).await?;
-        Ok(WriterPermit { _of_all: of_all, _of_namespace: of_namespace })
+        Ok(WriterPermit { _of_all: of_all, of_namespace: Some(of_namespace) })
     }
 
     fn of(&self, namespace: &str) -> Arc<Semaphore> {
@@ -102,6 +109,20 @@ mod tests {
             let _held = now(&writers, "a").unwrap();
             assert!(now(&writers, "b").is_none());
         }
+    }
+
+    #[test]
+    fn a_writer_that_passes_its_turn_keeps_its_connection() {
+        let writers = WriterQueue::new(4);
+        let mut held = Vec::new();
+        while let Some(mut permit) = now(&writers, "a") {
+            assert!(now(&writers, "a").is_none());
+            permit.pass();
+            held.push(permit);
+        }
+        assert_eq!(held.len(), 4 - for_views(4));
+        held.pop();
+        assert!(now(&writers, "a").is_some());
     }
 
     #[test]

@@ -80,15 +80,22 @@ impl Server {
         Some(Self { place, address, _own: Some((directory, keeper)) })
     }
 
-    /// A server behind a separate PgBouncer, which shares the server's connections between transactions.
+    /// A server behind a separate PgBouncer, which shares the server's connections between transactions, and does not
+    /// support prepared statements.
     pub fn behind_pooler() -> Option<Self> {
+        Self::behind_pooler_with(0)
+    }
+
+    /// As [`behind_pooler`](Self::behind_pooler), with PgBouncer's `max_prepared_statements`; 0 for no support.
+    pub fn behind_pooler_with(max_prepared_statements: u32) -> Option<Self> {
         let direct = server()?;
         let directory = tempfile::tempdir().unwrap();
         std::fs::set_permissions(directory.path(), PermissionsExt::from_mode(0o755)).unwrap();
         let place = directory.path().join("pooler");
         let mut serve = Command::new(format!("{SERVERS}/pgbouncer"));
-        serve.arg("serve").arg(&place).arg(direct.base());
-        let (keeper, address) = started(&mut serve, "PgBouncer")?;
+        serve.arg("serve").arg(&place).arg(direct.base()).arg(max_prepared_statements.to_string());
+        let name = if max_prepared_statements > 0 { "PgBouncer 1.21" } else { "PgBouncer" };
+        let (keeper, address) = started(&mut serve, name)?;
         Some(Self { place, address, _own: Some((directory, keeper)) })
     }
 

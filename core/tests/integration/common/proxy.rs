@@ -1,11 +1,11 @@
-//! A proxy between a client and a PostgreSQL server that counts round trips and loses selected
-//! messages.
+//! A proxy between a client and a PostgreSQL server that counts round trips, delays messages, and loses selected
+//! ones.
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -29,6 +29,10 @@ pub(crate) struct Proxy {
 struct Shared {
     server: u16,
     round_trips: AtomicUsize,
+    /// How often the SQL of a statement on the table was sent.
+    statements: AtomicUsize,
+    /// How long a message takes in each direction, in milliseconds.
+    delay: AtomicU64,
     /// For the next commit only.
     loss: Mutex<Loss>,
     /// For one request of any kind, after N others.
@@ -44,6 +48,8 @@ impl Proxy {
         let shared = Arc::new(Shared {
             server,
             round_trips: AtomicUsize::new(0),
+            statements: AtomicUsize::new(0),
+            delay: AtomicU64::new(0),
             loss: Mutex::new(Loss::Nothing),
             loss_after: Mutex::new(None),
             lost: AtomicUsize::new(0),
@@ -65,6 +71,18 @@ impl Proxy {
         let before = self.shared.round_trips.load(SeqCst);
         work();
         self.shared.round_trips.load(SeqCst) - before
+    }
+
+    /// How many requests contained the SQL of a statement while `work` was done: the statement was not prepared.
+    pub(crate) fn statements(&self, work: impl FnOnce()) -> usize {
+        let before = self.shared.statements.load(SeqCst);
+        work();
+        self.shared.statements.load(SeqCst) - before
+    }
+
+    /// From now on each message takes this time, in each direction.
+    pub(crate) fn delay(&self, time: Duration) {
+        self.shared.delay.store(u64::try_from(time.as_millis()).unwrap(), SeqCst);
     }
 
     /// The next commit of a change is lost in this way.
@@ -93,10 +111,11 @@ impl Shared {
         let answered = Arc::new(AtomicBool::new(true));
         let (mut to_client, mut from_server) =
             (client.try_clone().unwrap(), server.try_clone().unwrap());
-        let on_answer = answered.clone();
+        let (on_answer, shared) = (answered.clone(), self.clone());
         std::thread::spawn(move || {
             let mut buffer = vec![0; 64 * 1024];
             while let Ok(read @ 1..) = from_server.read(&mut buffer) {
+                shared.wait();
                 on_answer.store(true, SeqCst);
                 if to_client.write_all(&buffer[..read]).is_err() {
                     break;
@@ -105,6 +124,13 @@ impl Shared {
             let _ = to_client.shutdown(Shutdown::Both);
         });
         std::thread::spawn(move || self.forward(client, server, &answered));
+    }
+
+    fn wait(&self) {
+        let delay = Duration::from_millis(self.delay.load(SeqCst));
+        if !delay.is_zero() {
+            std::thread::sleep(delay);
+        }
     }
 
     /// The loss for this request, if any.
@@ -120,7 +146,11 @@ impl Shared {
             if answered.swap(false, SeqCst) {
                 self.round_trips.fetch_add(1, SeqCst);
             }
+            self.wait();
             let has = |word: &[u8]| requests.windows(word.len()).any(|window| window == word);
+            if has(b"memdir.node") {
+                self.statements.fetch_add(1, SeqCst);
+            }
             let mut loss = Loss::Nothing;
             if has(b"COMMIT\0") && !has(b"BEGIN") {
                 loss = std::mem::replace(&mut *self.loss.lock().unwrap(), Loss::Nothing);
