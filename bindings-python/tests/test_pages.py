@@ -27,6 +27,7 @@ MANY_USERS = GUIDES / "many-users.md"
 LONG = GUIDES / "long-conversations.md"
 PROCESSES = GUIDES / "several-processes.md"
 TESTING = GUIDES / "testing.md"
+SCALE = cases.PROJECT / "docs" / "operations" / "scale.md"
 ERRORS = cases.PROJECT / "docs" / "reference" / "errors.md"
 BEHAVIOUR = cases.PROJECT / "docs" / "reference" / "behaviour.md"
 JVM = cases.PROJECT / "docs" / "integrations" / "frameworks-jvm.md"
@@ -45,7 +46,7 @@ def plain(code: str) -> str:
     [
         quoted
         for page in (
-            *(PAGE, SERVERS, MANY_USERS, TESTING, LONG, ERRORS, JVM),
+            *(PAGE, SERVERS, MANY_USERS, TESTING, LONG, SCALE, ERRORS, JVM),
             *(START / "kotlin.md", *PACKAGES),
         )
         for quoted in QUOTED.findall(page.read_text("utf-8"))
@@ -71,7 +72,7 @@ def test_the_page_about_servers_quotes_the_server() -> None:
         assert (SERVERS.parent / link).exists(), link
 
 
-@pytest.mark.parametrize("page", [MANY_USERS, TESTING, ERRORS])
+@pytest.mark.parametrize("page", [MANY_USERS, TESTING, SCALE, ERRORS])
 def test_a_guide_quotes_all_of_its_code(page: Path) -> None:
     text = page.read_text("utf-8")
     assert len(QUOTED.findall(text)) == len(re.findall(r"```(?:python|ts|kotlin|swift|go)\n", text))
