@@ -2,8 +2,8 @@
 
     python benches/subject.py sync|async|sdk DIRECTORY
 
-`sync` and `async` are memdir's tools, `sdk` is the SDK's own file tool. `tests/bench/src/protocol.rs`
-describes the requests.
+`sync` and `async` are memdir's tools, `sdk` is the SDK's own file tool.
+`tests/bench/src/protocol.rs` describes the requests.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import statistics
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -74,10 +75,12 @@ def main() -> int:
             times = [repeated(call, callers[0], seconds)]
         else:
             with ThreadPoolExecutor(len(callers)) as threads:
-                running = [threads.submit(repeated, call, commands, seconds) for commands in callers]
+                running = [
+                    threads.submit(repeated, call, commands, seconds) for commands in callers
+                ]
                 times = [thread.result() for thread in running]
         elapsed = time.perf_counter() - begun
-        of_command = [sum(lists, []) for lists in zip(*times, strict=True)]
+        of_command = [list(chain(*lists)) for lists in zip(*times, strict=True)]
         answer = {
             "calls": sum(len(measured) for measured in of_command),
             "seconds": elapsed,

@@ -33,15 +33,17 @@ fn main() -> io::Result<()> {
     match *arguments {
         #[cfg(target_os = "linux")]
         ["floor", directory] => protocol::serve(&floor::Floor::open(directory)?),
-        ["core", address] => {
-            protocol::serve(&Memory::open(address, MemoryOptions::default()).unwrap())
-        }
+        ["core", address] => protocol::serve(&open(address, MemoryOptions::default())?),
         #[cfg(feature = "stores")]
         ["encrypted", address] => {
             let mut options = MemoryOptions::default();
             options.encryption_key = Some(memdir::EncryptionKey::from_bytes([1; 32]));
-            protocol::serve(&Memory::open(address, options).unwrap())
+            protocol::serve(&open(address, options)?)
         }
         _ => Err(io::Error::other("usage: memdir-bench floor|core|encrypted ADDRESS")),
     }
+}
+
+fn open(address: &str, options: MemoryOptions) -> io::Result<Memory> {
+    Memory::open(address, options).map_err(io::Error::other)
 }
