@@ -94,12 +94,14 @@ impl Floor {
             Command::StrReplace { path, old_str, new_str } => {
                 self.edit(below(path), |content| content.replacen(&**old_str, new_str, 1))
             }
-            Command::Insert { path, insert_line, insert_text } => self.edit(below(path), |content| {
-                let before = usize::try_from(*insert_line).unwrap();
-                let at = content.split_inclusive('\n').take(before).map(str::len).sum();
-                let (head, tail) = content.split_at(at);
-                format!("{head}{insert_text}{tail}")
-            }),
+            Command::Insert { path, insert_line, insert_text } => {
+                self.edit(below(path), |content| {
+                    let before = usize::try_from(*insert_line).unwrap();
+                    let at = content.split_inclusive('\n').take(before).map(str::len).sum();
+                    let (head, tail) = content.split_at(at);
+                    format!("{head}{insert_text}{tail}")
+                })
+            }
             Command::Delete { path } => {
                 unlinkat(&self.0, below(path), AtFlags::empty())?;
                 fsync(&self.0)
