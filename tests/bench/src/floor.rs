@@ -1,7 +1,7 @@
 //! The six commands with only the system calls that cannot be avoided: the floor of every measurement.
 //!
-//! It opens the directory once, trusts every path, excludes no other writer, and answers nothing. What it
-//! changes is as durable as memdir's changes: a content is flushed before it gets its name, and the directory
+//! It opens the directory once, trusts every path, excludes no other writer, and answers nothing. Its
+//! changes are as durable as those of memdir: a content is flushed before it gets its name, and the directory
 //! after that. `tests/bench/floor.json` lists the calls of each command with their reasons, and
 //! `tests/bench/test_bench.py` compares that list with the calls that it makes.
 
