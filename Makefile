@@ -98,7 +98,7 @@ test-node-alone:
 	@$(call ready,--keep-going test-release test-node)
 
 test-packages-c-and-go:
-	@$(call ready,--keep-going test-wasm test-page test-docs test-mcp test-c test-go)
+	@$(call ready,--keep-going test-wasm test-page test-docs test-mcp test-c test-go test-bench)
 
 .PHONY: test-packages
 test-packages: test-node test-wasm test-mcp test-page ## the Node package, and all tests that use it
@@ -173,6 +173,13 @@ test-release: ## the release programs
 	@$(call need,$(PYTHON),Python)
 	@$(call ready,$(CACHE)/python-tools)
 	@tests/step 'release: tests' $(BIN)/python -m pytest --quiet -p no:cacheprovider release
+
+.PHONY: test-bench
+test-bench: ## the programs that measure
+	@$(call need,cargo,Rust)
+	@$(call need,$(PYTHON),the test of the benchmarks)
+	@$(call ready,$(CACHE)/strace rust-built)
+	@tests/step 'benchmarks: tests' tests/harmless $(PYTHON) tests/bench/test_bench.py --quiet
 
 # T is a part of the names of the tests to run, such as T='64 edits'; without it all run.
 .PHONY: test-node
@@ -769,6 +776,7 @@ generate-options: # the files made from the tables of options and operations
 	@$(PYTHON) core/generate-operations
 	@$(PYTHON) tests/platforms/table
 	@$(PYTHON) tests/frameworks/table
+	@$(PYTHON) tests/bench/report
 
 .PHONY: generate-cli
 generate-cli: # the man pages and shell completions in the packages
@@ -879,14 +887,44 @@ publish-github:
 		$$(find $(FILES)/sbom $(FILES)/mcpb $(FILES)/apple $(FILES)/android -type f) $(FILES)/SHA256SUMS
 
 .PHONY: bench
-bench: wheel ## measure against the SDKs' own tools
+bench: bench-python ## measure each language and store beside a floor of system calls and the SDKs' own tools (EFFORT=1: a try)
+	@$(call need,node,Node)
+	@$(call ready,servers $(CACHE)/postgres $(CACHE)/node-tools)
+	@tests/step 'bench: core' cargo build --quiet --release --package memdir-bench
+	@tests/step 'bench: Node' npm run --silent --prefix bindings-node build:release
+	@PYTHONPATH=target/bench-python tests/servers/run $(BIN)/python tests/bench/run --effort $(EFFORT)
+
+.PHONY: bench-report
+bench-report: ## put the figures of the last `make bench` into README.md and docs/reference/performance.md
+	@$(PYTHON) tests/bench/report --take target/bench.json
+
+.PHONY: bench-more
+bench-more: bench-python ## the benchmarks of single parts: history, policies, sensitive text, event loops, Kotlin
 	@cargo bench --quiet --package memdir --package memdir-sensitive-text
-	@$(BIN)/pip install --quiet --force-reinstall --no-deps --target target/bench-python target/wheels/memdir-*.whl
-	@PYTHONPATH=target/bench-python $(BIN)/python bindings-python/benches/view.py
 	@PYTHONPATH=target/bench-python $(BIN)/python bindings-python/benches/async_view.py
-	@$(call ready,$(CACHE)/node-tools)
-	@(cd bindings-node && npm run --silent bench)
 	@bindings-uniffi/scripts/bench
+
+.PHONY: bench-python
+bench-python: wheel # the released Python package, for benchmarks
+	@$(BIN)/pip install --quiet --upgrade --force-reinstall --no-deps --target target/bench-python target/wheels/memdir-*.whl
+
+# The program whose instructions are counted: without stores that need other libraries, so the build takes a fraction of the time.
+define instructions-built
+	$(call need,cargo,Rust)
+	$(call need,$(PYTHON),the counts of instructions)
+	tests/step 'valgrind' tests/debian valgrind valgrind || true
+	$(call need,valgrind,the counts of instructions)
+	tests/step 'instructions: build' cargo build --quiet --release --package memdir-bench --no-default-features --target-dir target/instructions
+endef
+
+.PHONY: instructions instructions-update
+instructions: ## compare the instructions of each command with tests/bench/instructions.json
+	@$(call instructions-built)
+	@$(PYTHON) tests/bench/instructions --program target/instructions/release/memdir-bench
+
+instructions-update: ## count the instructions of each command again; the commit says why they changed
+	@$(call instructions-built)
+	@$(PYTHON) tests/bench/instructions --program target/instructions/release/memdir-bench --update
 
 .PHONY: xcframework
 xcframework: ## the Swift package's library for Apple's systems (needs Xcode)

@@ -35,8 +35,6 @@ mod progress;
 mod results;
 mod stats;
 mod store_request;
-#[cfg(feature = "testing")]
-mod testing;
 mod thread_pool;
 mod thrown;
 mod times;

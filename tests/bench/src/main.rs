@@ -1,0 +1,49 @@
+//! Executes commands for `tests/bench/run`, which measures them: with the core, or with the floor.
+//!
+//! Usage: `memdir-bench floor DIRECTORY`, `memdir-bench core ADDRESS`, `memdir-bench encrypted ADDRESS`
+//!
+//! Reads requests from its input, one JSON object per line, and answers each with a line. `protocol.rs`
+//! describes them.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program for the project itself")]
+
+use std::io;
+
+use memdir::command::Command;
+use memdir::{Memory, MemoryOptions};
+
+#[cfg(target_os = "linux")]
+mod floor;
+mod protocol;
+
+/// An implementation of the commands.
+trait Subject: Sync {
+    /// Executes a command, which must succeed.
+    fn call(&self, command: &Command<'_>);
+}
+
+impl Subject for Memory {
+    fn call(&self, command: &Command<'_>) {
+        std::hint::black_box(self.run(command).unwrap());
+    }
+}
+
+fn main() -> io::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match *arguments {
+        #[cfg(target_os = "linux")]
+        ["floor", directory] => protocol::serve(&floor::Floor::open(directory)?),
+        ["core", address] => protocol::serve(&open(address, MemoryOptions::default())?),
+        #[cfg(feature = "stores")]
+        ["encrypted", address] => {
+            let mut options = MemoryOptions::default();
+            options.encryption_key = Some(memdir::EncryptionKey::from_bytes([1; 32]));
+            protocol::serve(&open(address, options)?)
+        }
+        _ => Err(io::Error::other("usage: memdir-bench floor|core|encrypted ADDRESS")),
+    }
+}
+
+fn open(address: &str, options: MemoryOptions) -> io::Result<Memory> {
+    Memory::open(address, options).map_err(io::Error::other)
+}
