@@ -191,7 +191,7 @@ impl<'b, 'f> Batch<'b, 'f> {
         let mut backoff = self.store.backoff(self.context);
         // `None`: another process has replaced the root.
         let Some(locked) = self.store.lock(self.root, &mut backoff)? else { return Ok(()) };
-        let (mut changed, mut result) = (Vec::new(), Ok(true));
+        let (mut changed, mut result, before) = (Vec::new(), Ok(true), *placed);
         for number in (*placed..self.replaced.len()).take(PLACED_TOGETHER) {
             result = self.place(&locked, number, &mut changed);
             match result {
@@ -203,7 +203,9 @@ impl<'b, 'f> Batch<'b, 'f> {
         // Each directory once.
         changed.sort_by_key(|(number, _)| *number);
         changed.dedup_by_key(|(number, _)| *number);
-        changed.iter().try_for_each(|(_, directory)| flush(directory, self.store.durability))?;
+        let flushed =
+            changed.iter().try_for_each(|(_, directory)| flush(directory, self.store.durability));
+        flushed.inspect_err(|_| *placed = before)?;
         result.map(drop)
     }
 
@@ -302,5 +304,134 @@ impl Drop for Staging<'_> {
         if let Some(doomed) = self.doomed.take() {
             doomed.remove();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
+
+    use super::*;
+    use memdir_store::access::Times;
+    use memdir_store::path::MemoryPath;
+
+    fn opened(root: &Path) -> LocalDirectory {
+        LocalDirectory::open_bare(root, Durability::Full).unwrap()
+    }
+
+    fn paths(count: usize) -> Vec<MemoryPath> {
+        let path = |n| MemoryPath::parse(&format!("/memories/d{}/{n}", n % 3)).unwrap();
+        (0..count).map(path).collect()
+    }
+
+    fn files(paths: &[MemoryPath], existing: OnExisting) -> Vec<FileToWrite<'_>> {
+        let (content, times) = (&b"text"[..], Times::default());
+        paths.iter().map(|path| FileToWrite { path, content, times, existing }).collect()
+    }
+
+    /// Stages the files, calls `between`, and places them. Returns the number of placed files.
+    fn written(root: &Path, count: usize, together: bool, between: impl FnOnce()) -> usize {
+        let (store, paths, context) = (opened(root), paths(count), Context::new());
+        let files = files(&paths, OnExisting::Overwrite);
+        let entered = store.enter_to_write().unwrap();
+        let mut batch = Batch::new(&store, &context, &entered, &files).unwrap().unwrap();
+        batch.flushes_together = together;
+        batch.stage_all().unwrap();
+        between();
+        let placed = batch.place_all().unwrap();
+        drop(batch);
+        for (number, path) in paths.iter().enumerate() {
+            let content = fs::read(root.join(path.relative()));
+            assert_eq!(content.ok().as_deref(), (number < placed).then_some(&b"text"[..]));
+        }
+        placed
+    }
+
+    #[test]
+    fn every_file_is_placed_whatever_the_number_and_the_flushes() {
+        for count in [0, 1, 31, 32, 33, 64, 65, 200] {
+            for together in [false, true] {
+                let place = tempfile::tempdir().unwrap();
+                assert_eq!(written(place.path(), count, together, || ()), count);
+                let entries = fs::read_dir(place.path()).unwrap().count();
+                assert_eq!(entries, count.min(3), "no temporary directory is left");
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_unusual_is_left_for_a_single_write() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().join("root");
+        // Another process has made the file meanwhile, with a mode that must be kept.
+        let made = || {
+            fs::create_dir(root.join("d1")).unwrap();
+            fs::write(root.join("d1/40"), "theirs").unwrap();
+            fs::set_permissions(root.join("d1/40"), fs::Permissions::from_mode(0o640)).unwrap();
+        };
+        let store = opened(&root);
+        let (all, context) = (paths(60), Context::new());
+        let files = files(&all, OnExisting::Overwrite);
+        let entered = store.enter_to_write().unwrap();
+        let mut batch = Batch::new(&store, &context, &entered, &files).unwrap().unwrap();
+        batch.stage_all().unwrap();
+        made();
+        assert_eq!(batch.place_all().unwrap(), 40);
+        drop(batch);
+        store.write_singly(&context, &files, 40).unwrap();
+        assert_eq!(fs::read(root.join("d1/40")).unwrap(), b"text");
+        let mode = fs::metadata(root.join("d1/40")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o640);
+    }
+
+    #[test]
+    fn nothing_is_placed_in_a_root_that_was_replaced() {
+        let place = tempfile::tempdir().unwrap();
+        let (root, old) = (place.path().join("root"), place.path().join("old"));
+        let replaced = || {
+            fs::rename(&root, &old).unwrap();
+            fs::create_dir(&root).unwrap();
+        };
+        assert_eq!(written(&root, 40, true, replaced), 0);
+        let store = opened(&root);
+        let all = paths(40);
+        store.write_batch(&Context::new(), &files(&all, OnExisting::Error)).unwrap();
+        assert_eq!(fs::read_dir(root.join("d2")).unwrap().count(), 13);
+        assert_eq!(fs::read_dir(&old).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn the_leftover_of_a_killed_batch_is_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let store = opened(place.path());
+        let root = store.enter_to_write().unwrap();
+        let staging = Staging::new(root.as_fd()).unwrap().unwrap();
+        staging.create(0).unwrap();
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+        // While it is locked, others leave it alone.
+        opened(place.path());
+        assert!(staging.doomed.as_ref().unwrap().is_held());
+        // A kill releases the lock, and removes nothing.
+        let mut killed = staging;
+        drop(killed.doomed.take());
+        drop(killed);
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+        opened(place.path());
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn new_files_get_the_group_of_a_root_that_hands_it_on() {
+        let place = tempfile::tempdir().unwrap();
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o2700)).unwrap();
+        let store = opened(place.path());
+        let root = store.enter_to_write().unwrap();
+        let staging = Staging::new(root.as_fd()).unwrap().unwrap();
+        let mode = fstat(&staging.directory).unwrap().st_mode;
+        assert!(Mode::from_raw_mode(mode).contains(Mode::SGID));
     }
 }
