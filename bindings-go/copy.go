@@ -23,14 +23,17 @@ func (m *Memory) Check(ctx context.Context) (Checked, error) {
 type CopyOptions struct {
 	// Overwrite replaces files that have another content.
 	Overwrite bool
+	// WithoutHistory copies only the files, and not the history.
+	WithoutHistory bool
 }
 
-// CopyTo copies everything to another memory: contents, times, hidden files and empty directories, without the history. Nothing
-// is ever deleted. The model cannot call it.
+// CopyTo copies everything to another memory: contents, times, hidden files, empty directories and the history. Nothing is ever
+// deleted. The model cannot call it.
 //
 // Both memories are compared first. If a file with the same content already exists, only its time is set. If a file with another
 // content exists, nothing is copied at all, unless Overwrite is set: the error is then an [*Error] with KindCopy and the Paths.
-// Everything that is written is read back and compared. If the context is done, or a store fails, the files that are already
+// If the other memory has a history of its own, or the history of this one is damaged, nothing is copied either, unless
+// WithoutHistory is set. Everything that is written is read back and compared. If the context is done, or a store fails, the files that are already
 // copied stay, and the same call copies the rest.
 func (m *Memory) CopyTo(ctx context.Context, to *Memory, options CopyOptions) (Copied, error) {
 	var copied Copied
@@ -41,7 +44,9 @@ func (m *Memory) CopyTo(ctx context.Context, to *Memory, options CopyOptions) (C
 		return copied, err
 	}
 	defer runtime.KeepAlive(to)
-	arguments := map[string]any{"to": uint64(to.number), "overwrite": options.Overwrite}
+	arguments := map[string]any{
+		"to": uint64(to.number), "overwrite": options.Overwrite, "without_history": options.WithoutHistory,
+	}
 	err := m.callWith(ctx, m.isOwn || to.isOwn, "copy", arguments, &copied)
 	return copied, err
 }

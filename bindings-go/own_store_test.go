@@ -859,6 +859,13 @@ func TestAMemoryIsCheckedAndCopied(t *testing.T) {
 	if err != nil || copied.Files != 2 || copied.Bytes != 8 || len(copied.LeftOut) != 0 {
 		t.Errorf("%+v, %v", copied, err)
 	}
+	if copied.Changes == nil || *copied.Changes != 2 {
+		t.Errorf("%+v", copied)
+	}
+	alone, err := from.CopyTo(ctx, open(t, "memory:", MemoryOptions{}), CopyOptions{WithoutHistory: true})
+	if err != nil || alone.Files != 2 || alone.Changes != nil {
+		t.Errorf("%+v, %v", alone, err)
+	}
 	if copied, err = from.CopyTo(ctx, to, CopyOptions{}); err != nil || copied.Files != 0 || copied.Equal != 2 {
 		t.Errorf("%+v, %v", copied, err)
 	}

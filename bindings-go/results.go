@@ -96,6 +96,9 @@ type Copied struct {
 	// LeftOut: Entries of the source that were not copied, because they are not part of the memory, such as links and reserved
 	// names.
 	LeftOut []string `json:"left_out"`
+	// Changes: The number of changes that were copied from the history of the source; nil if it has no history, or the history
+	// was left out.
+	Changes *int `json:"changes"`
 }
 
 // Entry: A file or a directory in a store's listing.

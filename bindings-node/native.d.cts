@@ -118,7 +118,7 @@ export declare class NativeStore {
   /** Inspects the store and its history, and reads every file in it. */
   check(): Promise<results.Checked>
   /** Copies everything from this store to another. `progress` returns false to stop the copy. */
-  copyTo(destination: NativeStore, overwrite: boolean, progress?: ((progress: results.CopyProgress) => boolean) | undefined): Promise<results.Copied>
+  copyTo(destination: NativeStore, overwrite: boolean, withoutHistory: boolean, progress?: ((progress: results.CopyProgress) => boolean) | undefined): Promise<results.Copied>
   /** Opens the store that `address` names. */
   constructor(address: string, options?: object | undefined)
   /** Opens several stores and mounts them into one tree. */

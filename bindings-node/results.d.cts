@@ -104,6 +104,11 @@ export interface Copied {
    * links and reserved names.
    */
   leftOut: string[];
+  /**
+   * The number of changes that were copied from the history of the source; absent if it has no
+   * history, or the history was left out.
+   */
+  changes?: number | undefined;
 }
 
 /**
@@ -119,9 +124,12 @@ export interface CopyProgress {
   phase: CopyPhase;
   /** The next file. */
   path: string;
-  /** The number of files that this phase has finished. */
+  /**
+   * The number of files of this phase before this one. Small files are written together: some of
+   * these may be written only later, but also if the copy is stopped here.
+   */
   files: number;
-  /** The bytes of the finished files. */
+  /** The bytes of these files. */
   bytes: number;
   /** The number of all files of this phase; while comparing, of those found so far. */
   ofFiles: number;

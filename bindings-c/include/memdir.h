@@ -332,11 +332,12 @@ char *memdir_finish(uint64_t pending,
  * - "check" {}: reads every file, every record of the history and every version, and changes nothing, with and without the
  *   option "history". Returns "directories", "files", "bytes", "versions" (null without a history) and "problems", an array
  *   of "kind", "path", "description" and "is_beside".
- * - "copy" {"to", "overwrite": false}: copies everything to another memory, by its number: contents, times, hidden files
- *   and empty directories, without the history. Nothing is deleted. If a file with another content exists, nothing is
- *   copied, and the error has the kind "copy" and "paths", unless "overwrite" is true. Each file is read back and compared.
- *   Returns "files", "bytes", "equal", "directories" and "left_out". If it is cancelled, the files that are already copied
- *   stay, and another copy does the rest.
+ * - "copy" {"to", "overwrite": false, "without_history": false}: copies everything to another memory, by its number:
+ *   contents, times, hidden files, empty directories and the history. Nothing is deleted. If a file with another content
+ *   exists, nothing is copied, and the error has the kind "copy" and "paths", unless "overwrite" is true. If the other memory
+ *   has a history of its own, or the history is damaged, the error has the kind "copy", unless "without_history" is true.
+ *   Each file is read back and compared. Returns "files", "bytes", "equal", "directories", "left_out" and "changes" (null
+ *   without a history). If it is cancelled, the files that are already copied stay, and another copy does the rest.
  * - "clear" {}: deletes everything below /memories. The result is a sentence. With a history, the history keeps all
  *   contents.
  * - "erase" {"dry_run": false}: removes everything for good, with the whole history, with and without the option "history".

@@ -1,13 +1,11 @@
 //! The operations on a memory other than tool calls: one function, which gets the name of the operation.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use memdir::command::Dialect;
-use memdir::copy::{CopyError, Progress};
 use memdir::value::Value as Given;
 use memdir::value::Value::Null;
-use memdir::{Memory, OnExisting};
+use memdir::{CopyOptions, Memory, OnExisting};
 use memdir_bindings_shared::arguments::{Arguments, wrong};
 use memdir_bindings_shared::check::check;
 use memdir_bindings_shared::operations::perform;
@@ -64,22 +62,18 @@ fn dialect(given: &Arguments<'_>) -> Result<Dialect, Failure> {
 
 /// Copies to another memory, by its number. A cancelled copy ends before the next file.
 fn copy(memory: &Memory, given: &Arguments<'_>) -> Result<Value, Failure> {
-    given.none_but(&["to", "overwrite"])?;
+    given.none_but(&["to", "overwrite", "without_history"])?;
     let to = match given.get("to").unwrap_or(Null) {
         Given::Integer(number) => u64::try_from(number).unwrap_or_default(),
         other => return Err(wrong("to", " must be the number of a memory", other).into()),
     };
     let to = MEMORIES.get(to)?.memory;
-    // Stores of the application have no address to compare, so the pointers are compared.
-    if Arc::ptr_eq(memory.store(), to.store()) {
-        return Err(CopyError::Overlapping.into());
-    }
-    let existing = if given.flag("overwrite")? { OnExisting::Overwrite } else { OnExisting::Error };
-    let go_on = |_: Progress<'_>| match memory.cancellation().is_cancelled() {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
-    };
-    let copied = memdir::copy(&**memory.store(), &**to.store(), existing, &mut { go_on })?;
+    let mut how = CopyOptions::default();
+    let overwrite = given.flag("overwrite")?;
+    how.existing = if overwrite { OnExisting::Overwrite } else { OnExisting::Error };
+    how.without_history = given.flag("without_history")?;
+    how.durability = to.options().durability;
+    let copied = memory.copy_to(&to, how, &mut |_| ControlFlow::Continue(()))?;
     Ok(shown(&copied))
 }
 

@@ -523,6 +523,27 @@ fn several_stores_are_one_tree_and_a_wrong_place_is_an_error() {
 }
 
 #[test]
+fn a_copy_takes_the_history_along() {
+    let with_history = r#"{"history": true}"#;
+    let memory = || open("memory:", with_history).unwrap();
+    let (from, to) = (memory(), memory());
+    execute(from, CREATE);
+    execute(from, INSERT);
+    let copy = |arguments: Value| operation(from, "copy", &arguments.to_string());
+    assert_eq!(copy(json!({ "to": to })).unwrap()["changes"], 2);
+    let versions = |memory| operation(memory, "history", "{}").unwrap();
+    assert_eq!(versions(to), versions(from));
+    execute(to, INSERT);
+    execute(from, INSERT);
+    let error = copy(json!({ "to": to, "overwrite": true })).unwrap_err();
+    assert_eq!((&error["kind"], &error["paths"]), (&json!("copy"), &json!([])));
+    let alone = json!({ "to": to, "overwrite": true, "without_history": true });
+    assert_eq!(copy(alone).unwrap()["changes"], Value::Null);
+    memdir_close(from);
+    memdir_close(to);
+}
+
+#[test]
 fn a_memory_is_copied_into_another_one() {
     let (from, to) = (open_own(new_store(|_| {})), open("memory:", "{}").unwrap());
     execute(from, CREATE);

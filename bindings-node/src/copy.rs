@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use memdir::OnExisting;
+use memdir::{CopyOptions, OnExisting};
 use napi::bindgen_prelude::{ClassInstance, Function, Object, Unknown};
 use napi::{Env, Result};
 use napi_derive::napi;
@@ -20,7 +20,7 @@ use crate::thread_pool::{Purpose, Workers};
 impl NativeStore {
     /// Copies everything from this store to another. `progress` returns false to stop the copy.
     #[napi(
-        ts_args_type = "destination: NativeStore, overwrite: boolean, progress?: ((progress: results.CopyProgress) => boolean) | undefined",
+        ts_args_type = "destination: NativeStore, overwrite: boolean, withoutHistory: boolean, progress?: ((progress: results.CopyProgress) => boolean) | undefined",
         ts_return_type = "Promise<results.Copied>"
     )]
     pub fn copy_to<'env>(
@@ -28,26 +28,30 @@ impl NativeStore {
         env: &'env Env,
         destination: ClassInstance<'_, NativeStore>,
         overwrite: Unknown<'_>,
+        without_history: Unknown<'_>,
         progress: Option<Function<'_, Shown, bool>>,
     ) -> Result<Object<'env>> {
         let overwrite = given(env, "overwrite", overwrite, flag)?;
-        let existing = if overwrite { OnExisting::Overwrite } else { OnExisting::Error };
+        let mut how = CopyOptions::default();
+        how.existing = if overwrite { OnExisting::Overwrite } else { OnExisting::Error };
+        how.without_history = given(env, "withoutHistory", without_history, flag)?;
         let mut on_progress = progress_callback(progress)?;
         let (from, to) = (Arc::clone(self.core()), Arc::clone(destination.core()));
-        let work = move || {
-            let mut thrown = None;
-            let copied = memdir::copy(&*from, &*to, existing, &mut |progress| match on_progress(
-                Shown::of(progress),
-            ) {
-                Ok(true) => ControlFlow::Continue(()),
-                Ok(false) => ControlFlow::Break(()),
-                Err(error) => {
-                    thrown = Some(error);
-                    ControlFlow::Break(())
-                }
-            });
-            (copied.map(Shown::of), thrown)
-        };
+        let work =
+            move || {
+                let mut thrown = None;
+                let copied = memdir::copy(&from, &to, how, &mut |progress| match on_progress(
+                    Shown::of(progress),
+                ) {
+                    Ok(true) => ControlFlow::Continue(()),
+                    Ok(false) => ControlFlow::Break(()),
+                    Err(error) => {
+                        thrown = Some(error);
+                        ControlFlow::Break(())
+                    }
+                });
+                (copied.map(Shown::of), thrown)
+            };
         // A thread pool of its own: a callback or a store may call a memory whose pool would
         // otherwise be blocked by this wait.
         Workers::own().promise(env, Purpose::Change, None, work, |env, (copied, thrown)| {

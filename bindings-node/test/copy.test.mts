@@ -34,6 +34,23 @@ async function modified(store: Store): Promise<number | undefined> {
   return entry?.modified;
 }
 
+test('the history is copied', async () => {
+  const place = temporary();
+  const [source, destination] = [join(place, 'source'), `sqlite:${join(place, 'a.db')}`];
+  const memory = new Memory(source, { history: true });
+  await memory.create('/memories/a.md', 'one\n');
+  await memory.strReplace('/memories/a.md', 'one', 'two');
+  assert.equal((await copy(source, destination)).changes, 2);
+  const copied = new Memory(destination, { history: true });
+  assert.deepEqual(await copied.history(), await memory.history());
+  assert.equal((await copy(source, destination)).changes, 0);
+  await copied.create('/memories/b.md', 'three\n');
+  await memory.delete('/memories/a.md');
+  await assert.rejects(copy(source, destination), CopyError);
+  const alone = await copy(source, destination, { withoutHistory: true });
+  assert.equal(alone.changes, undefined);
+});
+
 test('between every kind of store', async () => {
   const place = temporary();
   const own = new MapStore();

@@ -442,8 +442,14 @@ export function instantiate(module: CompiledModule): typeof Native {
       return this.#call('check', []);
     }
 
-    copyTo(to: Store, overwrite: boolean, progress?: (at: never) => boolean) {
-      const given = [to.number, encode(overwrite), progress !== undefined];
+    copyTo(
+      to: Store,
+      overwrite: boolean,
+      withoutHistory: boolean,
+      progress?: (at: never) => boolean,
+    ) {
+      const flags = [encode(overwrite), encode(withoutHistory)];
+      const given = [to.number, ...flags, progress !== undefined];
       return this.#call('copyTo', given, { progress });
     }
 

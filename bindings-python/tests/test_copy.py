@@ -46,6 +46,23 @@ def test_between_every_kind_of_store(tmp_path: Path) -> None:
     assert times[0] == times[1]
 
 
+def test_the_history_is_copied(tmp_path: Path) -> None:
+    source, destination = tmp_path / "source", f"sqlite:{tmp_path / 'a.db'}"
+    memory = memdir.Memory(source, history=True)
+    memory.create("/memories/a.md", "one\n")
+    memory.str_replace("/memories/a.md", "one", "two")
+    assert copy(source, destination).changes == 2
+    copied = memdir.Memory(destination, history=True)
+    assert copied.history() == memory.history()
+    assert copy(source, destination).changes == 0
+    copied.create("/memories/b.md", "three\n")
+    memory.delete("/memories/a.md")
+    with pytest.raises(CopyError, match="a history of its own") as refused:
+        copy(source, destination)
+    assert refused.value.paths == []
+    assert copy(source, destination, without_history=True).changes is None
+
+
 def test_a_source_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     for source in (tmp_path / "none", f"sqlite:{tmp_path / 'none.db'}"):
         with pytest.raises(StoreError, match="none"):

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use memdir::copy::{CopyError, Progress};
-use memdir::{OnExisting, StoreError as CoreStoreError};
+use memdir::{CopyOptions, OnExisting, StoreError as CoreStoreError};
 
 use crate::error::MemdirError;
 use crate::foreign_store::core_store;
@@ -20,24 +20,28 @@ pub trait CopyWatch: Send + Sync {
     fn copying(&self, progress: CopyProgress) -> Result<bool, StoreError>;
 }
 
-/// Copies everything from one store into another: contents, times, hidden files, empty directories.
-/// It leaves out the history of a memory, which the program copies (`memdir copy`).
+/// Copies everything from one store into another: contents, times, hidden files, empty directories, the history.
 ///
 /// Nothing is ever deleted. The stores are compared first. For an existing file with the same content, only the
 /// time is set. If a file exists with different content, nothing at all is copied, unless `overwrite` is true.
 /// Everything that is written is read back and compared. After an interruption, the same call copies the rest.
-/// The model cannot call this.
+/// If the history of the destination has changes that the source does not have, or the history of the source is
+/// damaged, nothing is copied at all, unless `without_history` is true: then only the files are copied. The model
+/// cannot call this.
 ///
-/// Throws `Copy` if the destination has files with different content or `watch` stopped the copy, `Store` if a
-/// store failed. Files that were copied before stay.
-#[uniffi::export(default(overwrite = false, watch = None))]
+/// Throws `Copy` if the destination has files with different content, the history cannot be copied, or `watch`
+/// stopped the copy, `Store` if a store failed. Files that were copied before stay.
+#[uniffi::export(default(overwrite = false, without_history = false, watch = None))]
 pub fn copy(
     source: Arc<dyn Store>,
     destination: Arc<dyn Store>,
     overwrite: bool,
+    without_history: bool,
     watch: Option<Arc<dyn CopyWatch>>,
 ) -> Result<Copied, MemdirError> {
-    let existing = if overwrite { OnExisting::Overwrite } else { OnExisting::Error };
+    let mut how = CopyOptions::default();
+    how.existing = if overwrite { OnExisting::Overwrite } else { OnExisting::Error };
+    how.without_history = without_history;
     let mut thrown = None;
     let mut go_on = |progress: Progress<'_>| match &watch {
         None => ControlFlow::Continue(()),
@@ -50,8 +54,7 @@ pub fn copy(
             }
         },
     };
-    let copied =
-        memdir::copy(&*core_store(source), &*core_store(destination), existing, &mut go_on);
+    let copied = memdir::copy(&core_store(source), &core_store(destination), how, &mut go_on);
     match thrown {
         Some(failure) => Err(CoreStoreError::failed("copying", failure).into()),
         None => Ok(copied?.into()),

@@ -172,6 +172,10 @@ pub struct Copied {
     /// names.
     #[uniffi(default = [])]
     pub left_out: Vec<String>,
+    /// The number of changes that were copied from the history of the source; null if it has no history, or the history
+    /// was left out.
+    #[uniffi(default = None)]
+    pub changes: Option<i64>,
 }
 
 impl From<memdir::copy::Copied> for Copied {
@@ -182,6 +186,7 @@ impl From<memdir::copy::Copied> for Copied {
             equal: number(value.equal),
             directories: number(value.directories),
             left_out: value.left_out.iter().map(ToString::to_string).collect(),
+            changes: value.changes.map(number),
         }
     }
 }
@@ -211,9 +216,10 @@ pub struct CopyProgress {
     pub phase: CopyPhase,
     /// The next file.
     pub path: String,
-    /// The number of files that this phase has finished.
+    /// The number of files of this phase before this one. Small files are written together: some of these may be
+    /// written only later, but also if the copy is stopped here.
     pub files: i64,
-    /// The bytes of the finished files.
+    /// The bytes of these files.
     pub bytes: i64,
     /// The number of all files of this phase; while comparing, of those found so far.
     pub of_files: i64,

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use memdir::store::{Mount, Place, Splice, open_mounts, open_raw_store, rekey};
 use memdir::value::Value;
 use memdir::{
-    Cancellation, ConfigError, Error, MemoryOptions, MemoryPath, OnExisting, Store, open_store,
+    Cancellation, ConfigError, CopyOptions, Error, MemoryOptions, MemoryPath, OnExisting, Store,
+    open_store,
 };
 use memdir_bindings_shared::arguments::wrong;
 use memdir_bindings_shared::check::check;
@@ -166,12 +167,13 @@ fn update(store: &Arc<dyn Store>, path: &MemoryPath) -> Result<(), Failure> {
 
 fn copy(from: &Arc<dyn Store>, given: &Arguments) -> Result<Json, Failure> {
     let to = OPENED.get(given.number(1))?;
-    let watched = given.flag(3);
-    let overwrite = given.given(2, "overwrite", flag)?;
+    let watched = given.flag(4);
+    let mut how = CopyOptions::default();
+    how.existing = existing(given.given(2, "overwrite", flag)?);
+    how.without_history = given.given(3, "withoutHistory", flag)?;
     let mut thrown = false;
-    let copied = memdir::copy(&**from, &*to, existing(overwrite), &mut |progress| {
-        go_on(watched, progress, &mut thrown)
-    });
+    let copied =
+        memdir::copy(from, &to, how, &mut |progress| go_on(watched, progress, &mut thrown));
     if thrown {
         return Err(Failure::Thrown);
     }

@@ -1,62 +1,173 @@
 //! [`copy()`]: copies everything from one store into another.
 //!
-//! A copy first compares both stores and changes nothing. Then it writes the missing files, one at a time, and
-//! reads each one back. Each file is written atomically. After an interruption, a second copy skips the
-//! finished files and writes the rest.
+//! A copy first compares both stores and changes nothing. Then it writes the missing files, many small ones together
+//! (`batch`), and reads each one back. Each file is written atomically. At the end it appends the records of the
+//! history. After an interruption, a second copy skips the finished files and records, and writes the rest.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
+mod batch;
 mod refusal;
 
 use memdir_store::path::{Folding, MemoryPath};
 use serde::{Serialize, Serializer};
 
+use self::batch::{Batch, FileOfBatch};
 use self::refusal::list;
 pub use self::refusal::{Refusal, There};
-use crate::store::OnExisting;
+use crate::history::{HistoryError, HistoryRecords, without_journal};
+use crate::memory::Memory;
 use crate::store::access::Times;
-use crate::store::transfer::{holds, place_file};
+use crate::store::transfer::holds;
+use crate::store::{Durability, OnExisting};
 use crate::store::{Entry, EntryKind, Problem, Store, StoreError, micros, overlap, sort_by_path};
 
-/// Copies everything from one store into another: contents, times, hidden files, empty directories. Nothing is
-/// ever deleted. The history of a memory is not copied; the command line copies it, too.
+/// Copies everything from one store into another: contents, times, hidden files, empty directories, and the history.
+/// Nothing is ever deleted.
 ///
 /// Entries with [reserved](MemoryPath::is_reserved) names are left out and reported, as are all entries that
 /// are not part of the memory. An encrypted store must therefore be opened with its key: a copy of the
 /// encrypted files without the store's key record is useless.
 ///
 /// If the destination already has a file with the same content, only its time is set. If any file has different
-/// content there, nothing is copied at all, unless `existing` is [`OnExisting::Overwrite`]. Each written file
-/// is read back and compared.
+/// content there, nothing is copied at all, unless [`existing`](CopyOptions::existing) is
+/// [`OnExisting::Overwrite`]. Each written file is read back and compared.
 ///
-/// `progress` is called before each file and can stop the copy. Memory use: the largest file, plus the list of
-/// paths.
+/// The history is copied after the files, with the ids of its versions and changes, whether or not a memory is
+/// open with the option `history`. If the history of the destination has changes that the source does not have, or
+/// the history of the source is damaged, nothing is copied at all, unless
+/// [`without_history`](CopyOptions::without_history) is set. Pass the stores that
+/// [`open_store`](crate::open_store) returned; for two memories, use [`Memory::copy_to`].
+///
+/// `progress` is called before each file and can stop the copy. Memory use: the largest file, or 8 MiB, plus the
+/// list of paths and the headers of the history.
 ///
 /// ```
-/// use memdir::{Memory, OnExisting, MemoryOptions};
+/// use memdir::{CopyOptions, Memory, MemoryOptions, OnExisting, open_store};
 /// use std::ops::ControlFlow;
+/// use std::sync::Arc;
 ///
-/// let (old, new) = (
-///     Memory::open("memory:", MemoryOptions::default())?,
-///     Memory::open("memory:", MemoryOptions::default())?,
-/// );
-/// old.create("/memories/notes.md", "- likes tea\n")?;
-/// let (from, to) = (&**old.store(), &**new.store());
-/// let copied = memdir::copy(from, to, OnExisting::Error, &mut |_| ControlFlow::Continue(()))?;
-/// assert_eq!((copied.files, copied.bytes), (1, 12));
+/// let mut options = MemoryOptions::default();
+/// options.history = true;
+/// let (old, new) = (open_store("memory:", &options)?, open_store("memory:", &options)?);
+/// Memory::with_store(Arc::clone(&old), options).create("/memories/notes.md", "- likes tea\n")?;
+///
+/// let mut go_on = |_: memdir::copy::Progress<'_>| ControlFlow::Continue(());
+/// let copied = memdir::copy(&old, &new, CopyOptions::default(), &mut go_on)?;
+/// assert_eq!((copied.files, copied.bytes, copied.changes), (1, 12, Some(1)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 /// [`CopyError`]. Each of its cases says what was copied before the error.
 pub fn copy(
-    from: &dyn Store,
-    to: &dyn Store,
-    existing: OnExisting,
+    from: &Arc<dyn Store>,
+    to: &Arc<dyn Store>,
+    options: CopyOptions,
     progress: &mut OnProgress<'_>,
 ) -> Result<Copied, CopyError> {
-    Plan::compare(from, to, existing, progress)?.carry_out(from, to, progress)
+    check_overlap(from, to)?;
+    let source = Source::new(from, options)?;
+    let plan = Plan::compare(source, to, options.existing, progress)?;
+    plan.carry_out(to, options.durability, progress)
+}
+
+/// The options of a copy.
+#[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
+pub struct CopyOptions {
+    /// Whether a file of the destination that has different content is replaced. By default nothing is copied then.
+    pub existing: OnExisting,
+    /// Copies only the files, and not the history.
+    pub without_history: bool,
+    /// The durability of the copied history. Files are as durable as the destination makes them.
+    pub durability: Durability,
+}
+
+impl Memory {
+    /// Copies everything in this memory into another one, as [`copy()`] does. It stops when this memory's
+    /// [cancellation](Memory::cancellation) is cancelled.
+    ///
+    /// If there is no history to copy, the history of the destination records the copied files as changes.
+    ///
+    /// ```
+    /// use memdir::{CopyOptions, Memory, MemoryOptions};
+    /// use std::ops::ControlFlow;
+    ///
+    /// let mut options = MemoryOptions::default();
+    /// options.history = true;
+    /// let (old, new) = (Memory::open("memory:", options.clone())?, Memory::open("memory:", options)?);
+    /// old.create("/memories/notes.md", "- likes tea\n")?;
+    /// let mut go_on = |_: memdir::copy::Progress<'_>| ControlFlow::Continue(());
+    /// assert_eq!(old.copy_to(&new, CopyOptions::default(), &mut go_on)?.changes, Some(1));
+    /// assert_eq!(new.read("/memories/notes.md")?, "- likes tea\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Same as [`copy()`].
+    pub fn copy_to(
+        &self,
+        to: &Memory,
+        options: CopyOptions,
+        progress: &mut OnProgress<'_>,
+    ) -> Result<Copied, CopyError> {
+        let (raw, destination) = (self.without_recorder(), to.without_recorder());
+        check_overlap(raw, destination)?;
+        let mut progress = |at: Progress<'_>| match self.cancellation().is_cancelled() {
+            true => ControlFlow::Break(()),
+            false => progress(at),
+        };
+        let source = Source::new(raw, options)?;
+        let plan = Plan::compare(source, destination, options.existing, &mut progress)?;
+        if plan.source.history.is_some() {
+            return plan.carry_out(destination, options.durability, &mut progress);
+        }
+        plan.write(&**to.store(), &mut progress)
+    }
+}
+
+/// The source of a copy: a store, or the parts of an archive.
+pub struct Source {
+    files: Arc<dyn Store>,
+    /// `None` if there is no history, or it is left out.
+    history: Option<HistoryRecords>,
+}
+
+impl Source {
+    /// The files and the history of a store, or its files alone.
+    ///
+    /// # Errors
+    /// [`CopyError::DamagedHistory`], [`CopyError::Source`].
+    pub fn new(store: &Arc<dyn Store>, options: CopyOptions) -> Result<Self, CopyError> {
+        let history = match options.without_history {
+            true => None,
+            false => Some(HistoryRecords::of(Arc::clone(store)).map_err(CopyError::of_source)?),
+        };
+        Ok(Self::of(without_journal(Arc::clone(store)), history))
+    }
+
+    /// These files and this history.
+    #[must_use]
+    pub fn of(files: Arc<dyn Store>, history: Option<HistoryRecords>) -> Self {
+        Self { files, history: history.filter(|history| !history.is_empty()) }
+    }
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Source").finish_non_exhaustive()
+    }
+}
+
+fn check_overlap(from: &Arc<dyn Store>, to: &Arc<dyn Store>) -> Result<(), CopyError> {
+    // A store of the application has no location, so the pointers are compared as well.
+    match Arc::ptr_eq(from, to) || overlap(&from.info().locations, &to.info().locations) {
+        true => Err(CopyError::Overlapping),
+        false => Ok(()),
+    }
 }
 
 /// The callback of a copy: gets the progress, and returns whether the copy continues.
@@ -73,9 +184,10 @@ pub struct Progress<'p> {
     /// The next file.
     #[cfg_attr(feature = "schema", schemars(with = "MemoryPath"))]
     pub path: &'p MemoryPath,
-    /// The number of files that this phase has finished.
+    /// The number of files of this phase before this one. Small files are written together: some of these may be
+    /// written only later, but also if the copy is stopped here.
     pub files: u64,
-    /// The bytes of the finished files.
+    /// The bytes of these files.
     pub bytes: u64,
     /// The number of all files of this phase; while comparing, of those found so far.
     pub of_files: u64,
@@ -123,6 +235,9 @@ pub struct Copied {
     #[serde(serialize_with = "as_sentences")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub left_out: Vec<Problem>,
+    /// The number of changes that were copied from the history of the source; `None` if it has no history, or the
+    /// history was left out.
+    pub changes: Option<u64>,
 }
 
 fn as_sentences<S: Serializer>(problems: &[Problem], to: S) -> Result<S::Ok, S::Error> {
@@ -140,6 +255,17 @@ pub enum CopyError {
     /// Both stores are the same, or one contains the other. Nothing was changed.
     #[error("the source and the destination are the same, or one of them is within the other")]
     Overlapping,
+    /// The history of the source is damaged, so a copy would lack a part of it. Nothing was changed.
+    #[error(
+        "the history of the source is damaged: a check of the source names the problems, and a copy without the \
+         history copies the files"
+    )]
+    DamagedHistory,
+    /// The history of the destination has changes that the source does not have. Nothing was changed.
+    #[error(
+        "the destination has a history of its own: a copy without the history copies the files"
+    )]
+    OtherHistory,
     /// Reading from the source failed at this path. Files that are already copied stay.
     #[error("reading {path} from the source: {error}")]
     Source {
@@ -164,6 +290,17 @@ pub enum CopyError {
 }
 
 impl CopyError {
+    fn of_source(error: HistoryError) -> Self {
+        match error {
+            HistoryError::Damaged => Self::DamagedHistory,
+            error => Self::Source { path: MemoryPath::root(), error: failed_history(error) },
+        }
+    }
+
+    fn of_destination(error: HistoryError) -> Self {
+        Self::Destination { path: MemoryPath::root(), error: failed_history(error) }
+    }
+
     /// Returns the paths of [`CopyError::Refused`]. Empty for every other error.
     pub fn paths(&self) -> impl Iterator<Item = &MemoryPath> {
         let refusals = if let Self::Refused(refusals) = self { &refusals[..] } else { &[] };
@@ -171,9 +308,25 @@ impl CopyError {
     }
 }
 
+fn failed_history(error: HistoryError) -> StoreError {
+    match error {
+        HistoryError::Store(error) => error,
+        error => StoreError::failed("copying the history", error),
+    }
+}
+
 /// A planned copy, from a comparison of both stores.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug)]
 pub struct Plan {
+    source: Source,
+    found: Found,
+    /// The numbers of the records of the history that the destination does not have.
+    missing: Vec<usize>,
+}
+
+/// The result of a comparison.
+#[derive(Debug, Default)]
+struct Found {
     files: Vec<ToWrite>,
     bytes: u64,
     directories: Vec<MemoryPath>,
@@ -184,7 +337,7 @@ pub struct Plan {
     left_out: Vec<Problem>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct ToWrite {
     path: MemoryPath,
     size: u64,
@@ -195,118 +348,146 @@ impl Plan {
     /// Compares both stores, as [`copy()`] does before it changes anything.
     ///
     /// # Errors
-    /// [`CopyError::Overlapping`], [`CopyError::Source`], [`CopyError::Destination`],
-    /// [`CopyError::Stopped`].
+    /// [`CopyError::Overlapping`], [`CopyError::OtherHistory`], [`CopyError::Source`],
+    /// [`CopyError::Destination`], [`CopyError::Stopped`].
     pub fn compare(
-        from: &dyn Store,
-        to: &dyn Store,
+        source: Source,
+        to: &Arc<dyn Store>,
         existing: OnExisting,
         progress: &mut OnProgress<'_>,
     ) -> Result<Self, CopyError> {
-        if overlap(&from.info().locations, &to.info().locations) {
-            return Err(CopyError::Overlapping);
-        }
-        let mut plan = Self::default();
-        let root = MemoryPath::root();
-        let left_out = &mut plan.left_out;
+        check_overlap(&source.files, to)?;
+        let (mut found, root) = (Found::default(), MemoryPath::root());
+        let from = &*source.files;
+        let left_out = &mut found.left_out;
         from.inspect(&mut |problem| {
             if problem.kind.is_beside() {
                 left_out.push(problem);
             }
         })
         .map_err(|error| CopyError::Source { path: root.clone(), error })?;
-        Comparison { from, to, existing, plan: &mut plan, seen: (0, 0), progress }
+        let files = without_journal(Arc::clone(to));
+        let (seen, to_find) = ((0, 0), &mut found);
+        Comparison { from, to: &*files, existing, plan: to_find, seen, progress }
             .directory(&root, true)?;
-        Ok(plan)
+        let mut missing = Vec::new();
+        // If there are conflicts, nothing is copied anyway.
+        if let Some(history) = source.history.as_ref().filter(|_| found.refused.is_empty()) {
+            let lacking = history.missing_in(to).map_err(CopyError::of_destination)?;
+            missing = lacking.ok_or(CopyError::OtherHistory)?;
+        }
+        Ok(Self { source, found, missing })
     }
 
     /// Returns the conflicting paths. If there are any, [`carry_out`](Plan::carry_out) changes nothing.
     #[must_use]
     pub fn refused(&self) -> &[Refusal] {
-        &self.refused
+        &self.found.refused
     }
 
     /// Returns the files that would be written, with their sizes in bytes.
     pub fn files(&self) -> impl Iterator<Item = (&MemoryPath, u64)> {
-        self.files.iter().map(|file| (&file.path, file.size))
+        self.found.files.iter().map(|file| (&file.path, file.size))
     }
 
     /// Returns the result of [`carry_out`](Plan::carry_out) if nothing fails.
     #[must_use]
     pub fn outcome(&self) -> Copied {
+        let found = &self.found;
         Copied {
-            files: self.files.len() as u64,
-            bytes: self.bytes,
-            equal: self.equal,
-            directories: self.directories.len() as u64,
-            left_out: self.left_out.clone(),
+            files: found.files.len() as u64,
+            bytes: found.bytes,
+            equal: found.equal,
+            directories: found.directories.len() as u64,
+            left_out: found.left_out.clone(),
+            changes: self.changes(),
         }
     }
 
-    /// Executes the plan on the stores that were compared.
+    fn changes(&self) -> Option<u64> {
+        self.source.history.as_ref().map(|_| self.missing.len() as u64)
+    }
+
+    /// Executes the plan on the destination that was compared. `durability` is that of the copied history.
     ///
     /// # Errors
     /// Same as [`copy()`].
     pub fn carry_out(
         self,
-        from: &dyn Store,
-        to: &dyn Store,
+        to: &Arc<dyn Store>,
+        durability: Durability,
         progress: &mut OnProgress<'_>,
     ) -> Result<Copied, CopyError> {
-        if !self.refused.is_empty() {
-            return Err(CopyError::Refused(self.refused));
+        let copied = self.write(&*without_journal(Arc::clone(to)), progress)?;
+        if let Some(history) = &self.source.history {
+            let appended = history.append_to(to, &self.missing, durability);
+            appended.map_err(CopyError::of_destination)?;
         }
-        let mut copied = Copied { equal: self.equal, left_out: self.left_out, ..Copied::default() };
-        for path in self.directories {
-            to.make_directory(&path).map_err(|error| CopyError::Destination { path, error })?;
+        Ok(copied)
+    }
+
+    /// Writes the files and directories.
+    fn write(&self, to: &dyn Store, progress: &mut OnProgress<'_>) -> Result<Copied, CopyError> {
+        let found = &self.found;
+        if !found.refused.is_empty() {
+            return Err(CopyError::Refused(found.refused.clone()));
+        }
+        let of_destination =
+            |path: &MemoryPath, error| CopyError::Destination { path: path.clone(), error };
+        let left_out = found.left_out.clone();
+        let mut copied =
+            Copied { equal: found.equal, left_out, changes: self.changes(), ..Copied::default() };
+        for path in &found.directories {
+            to.make_directory(path).map_err(|error| of_destination(path, error))?;
             copied.directories += 1;
         }
-        for (path, times) in self.times {
-            times.set(to, &path).map_err(|error| CopyError::Destination { path, error })?;
+        for (path, times) in &found.times {
+            times.set(to, path).map_err(|error| of_destination(path, error))?;
         }
-        let of_files = self.files.len() as u64;
-        for file in self.files {
+        let from = &*self.source.files;
+        let (reads_access, mut batch) = (from.info().tracks_access, Batch::new(to));
+        for file in &found.files {
             let at = Progress {
                 phase: Phase::Copying,
                 path: &file.path,
-                files: copied.files,
-                bytes: copied.bytes,
-                of_files,
-                of_bytes: self.bytes,
+                files: copied.files + batch.files(),
+                bytes: copied.bytes + batch.bytes(),
+                of_files: found.files.len() as u64,
+                of_bytes: found.bytes,
             };
-            if progress(at).is_break() {
-                return Err(CopyError::Stopped);
-            }
-            match copy_one(from, to, &file)? {
-                Some(bytes) => {
-                    copied.files += 1;
-                    copied.bytes += bytes;
+            let next = match progress(at).is_break() {
+                true => Err(CopyError::Stopped),
+                false => {
+                    if !batch.has_room(file.size) {
+                        batch.write(&mut copied)?;
+                    }
+                    read(from, file, reads_access)
                 }
-                None => copied.equal += 1,
+            };
+            match next {
+                Ok(file) => batch.add(file),
+                // The files before it are copied.
+                Err(error) => return batch.write(&mut copied).and(Err(error)),
             }
         }
+        batch.write(&mut copied)?;
         Ok(copied)
     }
 }
 
-/// Copies one file. Returns the number of bytes written, or `None` if another process wrote the same content
-/// first.
-fn copy_one(from: &dyn Store, to: &dyn Store, file: &ToWrite) -> Result<Option<u64>, CopyError> {
-    let path = &file.path;
-    let of_source = |error| CopyError::Source { path: path.clone(), error };
-    let of_destination = |error| CopyError::Destination { path: path.clone(), error };
-    let times = Times::of(from, path).map_err(of_source)?;
-    let content = from.read(path).map_err(of_source)?;
-    match place_file(to, path, &content, times, file.existing) {
-        Ok(()) => Ok(Some(content.len() as u64)),
-        Err(StoreError::AlreadyExists) => match holds(to, path, &content) {
-            Ok(true) => Ok(None),
-            Ok(false) => Err(refuse(path, There::AnotherContent)),
-            Err(StoreError::IsADirectory) => Err(refuse(path, There::ADirectory)),
-            Err(error) => Err(of_destination(error)),
-        },
-        Err(error) => Err(of_destination(error)),
-    }
+/// Reads a file of the source, with its times.
+fn read<'p>(
+    from: &dyn Store,
+    file: &'p ToWrite,
+    reads_access: bool,
+) -> Result<FileOfBatch<'p>, CopyError> {
+    let (path, existing) = (&file.path, file.existing);
+    let read = || {
+        let accessed = if reads_access { from.accessed(path)? } else { None };
+        let times = Times { modified: from.modified(path)?, accessed };
+        Ok(FileOfBatch { path, content: from.read(path)?, times, existing })
+    };
+    read().map_err(|error| CopyError::Source { path: path.clone(), error })
 }
 
 fn refuse(path: &MemoryPath, there: There) -> CopyError {
@@ -318,7 +499,7 @@ struct Comparison<'c, 'w> {
     from: &'c dyn Store,
     to: &'c dyn Store,
     existing: OnExisting,
-    plan: &'c mut Plan,
+    plan: &'c mut Found,
     /// Files and bytes.
     seen: (u64, u64),
     progress: &'c mut OnProgress<'w>,

@@ -91,7 +91,7 @@ pub use changes::{Change, ChangeKind, Subscription};
 pub use check::{Checked, check, check_unless};
 pub use command::{Command, Dialect};
 pub use context_management::{COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA, ContextManagement};
-pub use copy::{CopyError, copy};
+pub use copy::{CopyError, CopyOptions, copy};
 pub use files::{
     GrepMatch, GrepQuery, HistoryMatch, Project, SensitiveMatch, SharedWatch, SizedPath, Stats,
     TimedPath, Watch,

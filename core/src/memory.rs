@@ -51,6 +51,7 @@ mod history;
 #[derive(Clone)]
 pub struct Memory {
     store: Arc<dyn Store>,
+    without_recorder: Arc<dyn Store>,
     policies: Arc<Policies>,
     hooks: Option<Installed>,
     history: Option<Arc<Recorder>>,
@@ -99,12 +100,13 @@ impl Memory {
         let options = options.for_store(&*store);
         let session = Session::new(options.actor.as_deref().map(Arc::from));
         let history = options.history.then(|| Self::new_history(&store, &options));
-        let store = match &history {
+        let recorded = match &history {
             Some(recorder) => Arc::clone(recorder).into_store(),
-            None => store,
+            None => Arc::clone(&store),
         };
         Self {
-            store,
+            store: recorded,
+            without_recorder: store,
             policies: Arc::new(Policies::new(options, folding)),
             hooks: None,
             history,
@@ -134,6 +136,11 @@ impl Memory {
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
+    }
+
+    /// Returns the store beneath the history.
+    pub(crate) fn without_recorder(&self) -> &Arc<dyn Store> {
+        &self.without_recorder
     }
 
     /// Returns the same memory with a cancellation: `cancellation` cancels its commands and all its other

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use memdir_store::path::MemoryPath;
-use memdir_store::{Context, Durability, Entry, Layer, Node, ReadOnly, Store, StoreError};
+use memdir_store::{
+    BatchError, Context, Durability, Entry, FileToWrite, Layer, Node, ReadOnly, Store, StoreError,
+};
 
 use super::recorder::Recorder;
 
@@ -60,6 +62,10 @@ impl Layer for Hiding {
 
     fn files_in(&self, context: &Context, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
         Layer::files_in(&self.0, context, visit)
+    }
+
+    fn write_batch(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
+        self.0.store.write_batch(context, files)
     }
 
     fn can_keep(&self, path: &MemoryPath) -> bool {

@@ -1092,26 +1092,30 @@ def context_management(clear_at: SupportsIndex | None, keep: SupportsIndex, clea
     Makes the value that `memdir.context_management` returns.
     """
 
-def copy(source: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], destination: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, overwrite: bool = False, durability: Literal["full", "relaxed"] = "full", on_progress: Callable[[CopyProgress], object] | None = None) -> Copied:
+def copy(source: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], destination: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, overwrite: bool = False, without_history: bool = False, durability: Literal["full", "relaxed"] = "full", on_progress: Callable[[CopyProgress], object] | None = None) -> Copied:
     """
-    Copies everything from one store into another: contents, times, hidden files, empty directories.
-    It leaves out the history of a memory, which the program copies (`memdir copy`).
+    Copies everything from one store into another: contents, times, hidden files, empty directories,
+    the history.
 
     Nothing is ever deleted. Both stores are compared first. If a file with the same content already
     exists, only its time is set. If a file with another content exists, nothing is copied at all,
     unless `overwrite` is true. Everything that is written is read back and compared. After an
     interruption, the same call copies the rest.
 
+    If the history of the destination has changes that the source does not have, or the history of the
+    source is damaged, nothing is copied at all, unless `without_history` is true.
+
     Args:
         source: The store to copy from, or its address. It must exist, and is only read.
         destination: The store to copy to, or its address. A directory or database is created.
         overwrite: Replace files that have another content.
+        without_history: Copy only the files, and not the history.
         durability: The failure that a copied file survives: `"full"` a loss of power, `"relaxed"` a
             crash of the process, which is faster for many small files.
         on_progress: Called before each file. An exception that it raises stops the copy.
 
     Raises:
-        CopyError: The destination holds something else.
+        CopyError: The destination holds something else, or the history cannot be copied.
         StoreError: A store cannot be opened, or failed. Files that are already copied stay.
         ConfigError: An address is wrong.
 
@@ -1119,9 +1123,9 @@ def copy(source: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | Pat
     >>> old, new = open_store("memory:"), open_store("memory:")
     >>> old.write("/memories/notes.md", b"- likes tea\\n")
     >>> copy(old, new)
-    Copied(files=1, bytes=12, equal=0, directories=0, left_out=())
+    Copied(files=1, bytes=12, equal=0, directories=0, left_out=(), changes=None)
     >>> copy(old, new)
-    Copied(files=0, bytes=0, equal=1, directories=0, left_out=())
+    Copied(files=0, bytes=0, equal=1, directories=0, left_out=(), changes=None)
     """
 
 def decode(input: Any) -> dict[str, object]:

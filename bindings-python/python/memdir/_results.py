@@ -329,6 +329,8 @@ class Copied:
         directories: The number of empty directories that were created.
         left_out: Entries of the source that were not copied, because they are not part of the
             memory, such as links and reserved names.
+        changes: The number of changes that were copied from the history of the source; `None` if it
+            has no history, or the history was left out.
     """
 
     files: int
@@ -336,6 +338,7 @@ class Copied:
     equal: int
     directories: int
     left_out: tuple[str, ...]
+    changes: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,8 +348,9 @@ class CopyProgress:
     Attributes:
         phase: The current phase.
         path: The next file.
-        files: The number of files that this phase has finished.
-        bytes: The bytes of the finished files.
+        files: The number of files of this phase before this one. Small files are written together:
+            some of these may be written only later, but also if the copy is stopped here.
+        bytes: The bytes of these files.
         of_files: The number of all files of this phase; while comparing, of those found so far.
         of_bytes: The bytes of all files of this phase.
     """

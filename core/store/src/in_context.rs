@@ -5,8 +5,8 @@ use std::time::SystemTime;
 
 use super::notes::Notes;
 use super::{
-    Cancellation, Context, Entry, MountTable, Mutation, Node, Problem, Store, StoreError,
-    StoreInfo, methods_by_mutate,
+    BatchError, Cancellation, Context, Entry, FileToWrite, MountTable, Mutation, Node, Problem,
+    Store, StoreError, StoreInfo, methods_by_mutate,
 };
 use crate::path::MemoryPath;
 
@@ -111,6 +111,10 @@ impl Store for InContext<'_> {
 
     fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
         self.store.mutate(context, mutation)
+    }
+
+    fn write_batch(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
+        self.store.write_batch(context, files)
     }
 
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {

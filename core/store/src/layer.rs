@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use super::batch::{BatchError, FileToWrite, write_each};
 use super::notes::Notes;
 use super::{
     Context, Entry, MountTable, Mutation, Node, Problem, Sealing, Store, StoreError, StoreInfo,
@@ -27,6 +28,18 @@ macro_rules! layer {
                 }
             )*
 
+            /// [`Store::write_batch`]. By default the files go through [`mutate`](Layer::mutate), one after another, so the layer
+            /// sees every change. A layer that changes nothing about writes passes the batch to the store beneath.
+            #[allow(clippy::missing_errors_doc, reason = "they are those of the store's method")]
+            fn write_batch(
+                &self,
+                context: &Context,
+                files: &[FileToWrite<'_>],
+            ) -> Result<(), BatchError> {
+                let tracks_access = || self.info().tracks_access;
+                write_each(files, tracks_access, &mut |change| self.mutate(context, change))
+            }
+
             /// [`Store::mounts`]. By default `None`, because access to the mounted stores would bypass the layer.
             fn mounts(&self) -> Option<&dyn MountTable> {
                 None
@@ -44,6 +57,14 @@ macro_rules! layer {
                     Layer::$method(self $(, $argument)*)
                 }
             )*
+
+            fn write_batch(
+                &self,
+                context: &Context,
+                files: &[FileToWrite<'_>],
+            ) -> Result<(), BatchError> {
+                Layer::write_batch(self, context, files)
+            }
 
             fn mounts(&self) -> Option<&dyn MountTable> {
                 Layer::mounts(self)
@@ -121,6 +142,7 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
+    use crate::access::Times;
     use crate::{Condition, Edit, InContext, OnExisting, ReadOnly};
 
     /// Records the names of the called methods. Methods that can fail return an error.
@@ -172,6 +194,8 @@ mod tests {
         rename_if(&MemoryPath, &MemoryPath, &mut Condition<'_>) -> Result<bool, StoreError> = Err(StoreError::Busy);
         make_directory(&MemoryPath) -> Result<(), StoreError> = Err(StoreError::Busy);
         mutate(&Context, Mutation<'_>) -> Result<bool, StoreError> = Err(StoreError::Busy);
+        write_batch(&Context, &[FileToWrite<'_>]) -> Result<(), BatchError> =
+            Err(BatchError { written: 0, error: StoreError::Busy });
         inspect(&mut dyn FnMut(Problem)) -> Result<(), StoreError> = Err(StoreError::Busy);
         revision() -> Result<Option<String>, StoreError> = Err(StoreError::Busy);
         notes() -> Option<&dyn Notes> = None;
@@ -221,6 +245,9 @@ mod tests {
         let _ = store.rename_if(&a, &b, &mut |_| true);
         let _ = store.make_directory(&a);
         let _ = store.mutate(context, Mutation::Clear);
+        let (content, existing) = (&b""[..], OnExisting::Error);
+        let file = FileToWrite { path: &a, content, times: Times::default(), existing };
+        let _ = store.write_batch(context, &[file]);
         let _ = store.inspect(&mut |_| {});
         let _ = store.revision();
         let _ = store.notes();
@@ -269,13 +296,18 @@ mod tests {
             change if CHANGES.contains(&change) => "mutate",
             method => method,
         };
-        let forwarded: Vec<&str> = methods_of_store().into_iter().map(forward).collect();
-        assert_eq!(reached(|recorder| Box::new(Plain(recorder))), forwarded);
+        let mut forwarded: Vec<&str> = methods_of_store().into_iter().map(forward).collect();
         let bound = |recorder: &'static Recorder| -> Box<dyn Store> {
             let store: &'static &'static Recorder = Box::leak(Box::new(recorder));
             Box::new(InContext::new(store, &Context::new()))
         };
         assert_eq!(reached(bound), forwarded);
+        // A layer that forbids or records changes must see each file of a batch.
+        forwarded
+            .iter_mut()
+            .filter(|name| **name == "write_batch")
+            .for_each(|name| *name = "mutate");
+        assert_eq!(reached(|recorder| Box::new(Plain(recorder))), forwarded);
     }
 
     #[test]

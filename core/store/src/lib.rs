@@ -15,6 +15,7 @@ use std::time::SystemTime;
 
 pub mod access;
 pub mod backoff;
+pub mod batch;
 pub mod cancel;
 pub mod clock;
 mod condition;
@@ -66,6 +67,7 @@ pub mod transfer;
 pub mod turns;
 pub mod walk;
 
+pub use batch::{BatchError, FileToWrite};
 pub use cancel::Cancellation;
 pub use condition::Condition;
 pub use context::Context;
@@ -427,6 +429,23 @@ pub trait Store: Send + Sync {
     fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
         let _ = context;
         mutation.apply_to(self)
+    }
+
+    /// Writes whole files with their times, and creates missing parents. It is for a copy of many small files, for which a
+    /// transaction or a flush for each file takes most of the time. The caller limits the bytes of one batch.
+    ///
+    /// A store may make the files visible in any order, and may flush them together. When the method returns `Ok`, all of them
+    /// are as durable as after [`write`](Store::write). It ends at the first file that cannot be written.
+    ///
+    /// By default it writes the files one after another with [`mutate`](Store::mutate).
+    ///
+    /// # Errors
+    /// [`BatchError`], with the error of the file as in [`write`](Store::write) and
+    /// [`set_modified`](Store::set_modified). The files before it stay. After a failure of the store, or a crash, any of the files
+    /// may be written, each of them whole.
+    fn write_batch(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
+        let tracks_access = || self.info().tracks_access;
+        batch::write_each(files, tracks_access, &mut |change| self.mutate(context, change))
     }
 
     /// Reports problems that reading the files would not show: structures that contradict each other, and entries that are not

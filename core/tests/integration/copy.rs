@@ -11,12 +11,12 @@ use std::time::{Duration, SystemTime};
 use crate::common::clouds;
 use crate::common::effort;
 use crate::common::postgres;
-use crate::common::store_helpers::{at, copy_all, go_on};
-use memdir::copy::{CopyError, Phase, Plan, Progress, There};
+use crate::common::store_helpers::{at, copy_all, go_on, in_process, overwriting};
+use memdir::copy::{CopyError, Phase, Plan, Progress, Source, There};
 use memdir::store::{
     Edit, Entry, EntryKind, InProcess, LocalDirectory, ProblemKind, SqliteDatabase,
 };
-use memdir::{Durability, MemoryPath, OnExisting, Store, StoreError, copy};
+use memdir::{CopyOptions, Durability, MemoryPath, OnExisting, Store, StoreError, copy};
 use proptest::prelude::*;
 
 /// Each file's content and time in microseconds, and each directory.
@@ -104,12 +104,12 @@ proptest! {
         let files = expected.values().filter(|node| node.is_some()).count() as u64;
         // In process, directory, database, directory, database, and back.
         for (from, to) in stores.iter().zip(&stores[1..]) {
-            let copied = copy_all(&**from, &**to).unwrap();
+            let copied = copy_all(from, to).unwrap();
             prop_assert_eq!((copied.files, copied.equal), (files, 0));
             prop_assert_eq!(&tree(&**to), &expected);
         }
         for (from, to) in [(4, 1), (1, 3), (2, 4), (3, 0)] {
-            let copied = copy_all(&*stores[from], &*stores[to]).unwrap();
+            let copied = copy_all(&stores[from], &stores[to]).unwrap();
             prop_assert_eq!((copied.files, copied.equal, copied.directories), (0, files, 0));
             prop_assert_eq!(&tree(&*stores[to]), &expected);
         }
@@ -146,9 +146,9 @@ fn a_tree_goes_through_remote_and_encrypted_stores_and_comes_back() {
     }
     stores.push(Arc::new(InProcess::new()));
     for (from, to) in stores.iter().zip(&stores[1..]) {
-        let copied = copy_all(&**from, &**to).unwrap();
+        let copied = copy_all(from, to).unwrap();
         assert_eq!((copied.files, copied.equal), (3, 0));
-        let again = copy_all(&**from, &**to).unwrap();
+        let again = copy_all(from, to).unwrap();
         assert_eq!((again.files, again.equal), (0, 3));
     }
     // A listing of object storage has the time of the upload. The files' own times are kept all the
@@ -158,9 +158,9 @@ fn a_tree_goes_through_remote_and_encrypted_stores_and_comes_back() {
 
 #[test]
 fn what_is_in_the_way_is_named_and_nothing_is_copied() {
-    let (from, to) = (InProcess::new(), InProcess::new());
+    let (from, to) = (in_process(), in_process());
     fill(
-        &from,
+        &*from,
         &[
             ("/memories/a", "new"),
             ("/memories/same", "same"),
@@ -171,7 +171,7 @@ fn what_is_in_the_way_is_named_and_nothing_is_copied() {
         ],
     );
     fill(
-        &to,
+        &*to,
         &[
             ("/memories/a", "old"),
             ("/memories/same", "same"),
@@ -180,7 +180,7 @@ fn what_is_in_the_way_is_named_and_nothing_is_copied() {
             ("/memories/file/x", "in a directory"),
         ],
     );
-    let before = tree(&to);
+    let before = tree(&*to);
     let Err(CopyError::Refused(refusals)) = copy_all(&from, &to) else { panic!("it was copied") };
     let found: Vec<_> = refusals.iter().map(|r| (r.path.as_str(), r.there)).collect();
     assert_eq!(
@@ -192,7 +192,7 @@ fn what_is_in_the_way_is_named_and_nothing_is_copied() {
             ("/memories/size", There::AnotherContent),
         ]
     );
-    assert_eq!(tree(&to), before);
+    assert_eq!(tree(&*to), before);
     let sentence = CopyError::Refused(refusals).to_string();
     assert_eq!(
         sentence,
@@ -200,28 +200,27 @@ fn what_is_in_the_way_is_named_and_nothing_is_copied() {
     );
 
     // Overwriting replaces contents, and nothing else.
-    let Err(CopyError::Refused(refusals)) = copy(&from, &to, OnExisting::Overwrite, &mut go_on)
-    else {
+    let Err(CopyError::Refused(refusals)) = copy(&from, &to, overwriting(), &mut go_on) else {
         panic!("it was copied")
     };
     assert_eq!(refusals.len(), 2);
-    assert_eq!(tree(&to), before);
+    assert_eq!(tree(&*to), before);
     to.delete(&at("/memories/dir")).unwrap();
     to.delete(&at("/memories/file")).unwrap();
-    fill(&to, &[("/memories/other", "stays")]);
-    let copied = copy(&from, &to, OnExisting::Overwrite, &mut go_on).unwrap();
+    fill(&*to, &[("/memories/other", "stays")]);
+    let copied = copy(&from, &to, overwriting(), &mut go_on).unwrap();
     assert_eq!((copied.files, copied.equal), (5, 1));
     assert_eq!(to.read(&at("/memories/other")).unwrap(), b"stays");
     to.delete(&at("/memories/other")).unwrap();
-    assert_eq!(tree(&to), tree(&from));
+    assert_eq!(tree(&*to), tree(&*from));
 }
 
 #[test]
 fn progress_is_told_before_each_file_and_can_end_it() {
-    let (from, to) = (InProcess::new(), InProcess::new());
-    fill(&from, &[("/memories/a", "1"), ("/memories/b", "22"), ("/memories/c", "333")]);
+    let (from, to) = (in_process(), in_process());
+    fill(&*from, &[("/memories/a", "1"), ("/memories/b", "22"), ("/memories/c", "333")]);
     let mut told = Vec::new();
-    let stopped = copy(&from, &to, OnExisting::Error, &mut |progress| {
+    let stopped = copy(&from, &to, CopyOptions::default(), &mut |progress| {
         let Progress { phase, path, files, bytes, of_files, of_bytes, .. } = progress;
         told.push((phase, path.to_string(), (files, bytes), (of_files, of_bytes)));
         if (phase, files) == (Phase::Copying, 2) {
@@ -242,14 +241,14 @@ fn progress_is_told_before_each_file_and_can_end_it() {
     let expected =
         expected.map(|(phase, name, done, of)| (phase, format!("/memories/{name}"), done, of));
     assert_eq!(told, expected);
-    assert_eq!(tree(&to).len(), 2);
+    assert_eq!(tree(&*to).len(), 2);
     let copied = copy_all(&from, &to).unwrap();
     assert_eq!((copied.files, copied.bytes, copied.equal), (1, 3, 2));
 }
 
 /// A store with only the required methods, one of which fails.
 struct Faulty {
-    inner: InProcess,
+    inner: Arc<dyn Store>,
     /// The number of writes that still succeed.
     writes: AtomicUsize,
     fault: Fault,
@@ -267,8 +266,14 @@ enum Fault {
 
 impl Faulty {
     fn new(fault: Fault, writes: usize) -> Self {
-        Self { inner: InProcess::new(), writes: AtomicUsize::new(writes), fault }
+        Self { inner: in_process(), writes: AtomicUsize::new(writes), fault }
     }
+}
+
+/// A faulty store, and the same as a store of a copy.
+fn faulty(fault: Fault, writes: usize) -> (Arc<Faulty>, Arc<dyn Store>) {
+    let faulty = Arc::new(Faulty::new(fault, writes));
+    (Arc::clone(&faulty), faulty)
 }
 
 fn gone() -> StoreError {
@@ -333,41 +338,41 @@ const FILES: &[(&str, &str)] =
 
 #[test]
 fn after_a_failure_at_any_point_another_copy_does_the_rest() {
-    let from = InProcess::new();
-    fill(&from, FILES);
+    let from = in_process();
+    fill(&*from, FILES);
     from.make_directory(&at("/memories/empty/.deep")).unwrap();
     // One write makes the directory, the others make files.
     for writes in 0..4 {
-        let broken = Faulty::new(Fault::WritesEnd, writes);
-        let Err(CopyError::Destination { error, .. }) = copy_all(&from, &broken) else {
+        let (broken, to) = faulty(Fault::WritesEnd, writes);
+        let Err(CopyError::Destination { error, .. }) = copy_all(&from, &to) else {
             panic!("{writes} writes were enough")
         };
         assert!(matches!(error, StoreError::Failed { .. }), "{error}");
-        let files = tree(&broken.inner).values().filter(|node| node.is_some()).count();
+        let files = tree(&*broken.inner).values().filter(|node| node.is_some()).count();
         assert_eq!(files, writes.saturating_sub(1));
         let copied = copy_all(&from, &broken.inner).unwrap();
         assert_eq!((copied.files + copied.equal, copied.equal), (3, files as u64));
-        assert_eq!(tree(&broken.inner), tree(&from));
+        assert_eq!(tree(&*broken.inner), tree(&*from));
     }
 }
 
 #[test]
 fn an_interruption_between_content_and_time_is_made_up_for() {
-    let from = InProcess::new();
-    fill(&from, FILES);
-    let broken = Faulty::new(Fault::TimesCannotBeSet, 0);
-    copy_all(&from, &broken).unwrap_err();
-    assert_ne!(tree(&broken.inner).get("/memories/a"), tree(&from).get("/memories/a"));
+    let from = in_process();
+    fill(&*from, FILES);
+    let (broken, to) = faulty(Fault::TimesCannotBeSet, 0);
+    copy_all(&from, &to).unwrap_err();
+    assert_ne!(tree(&*broken.inner).get("/memories/a"), tree(&*from).get("/memories/a"));
     let copied = copy_all(&from, &broken.inner).unwrap();
     assert_eq!((copied.files, copied.equal), (2, 1));
-    assert_eq!(tree(&broken.inner), tree(&from));
+    assert_eq!(tree(&*broken.inner), tree(&*from));
 }
 
 #[test]
 fn a_copy_that_differs_is_noticed() {
-    let from = InProcess::new();
-    fill(&from, FILES);
-    let wrong = Faulty::new(Fault::WritesAreWrong, 0);
+    let from = in_process();
+    fill(&*from, FILES);
+    let (_, wrong) = faulty(Fault::WritesAreWrong, 0);
     let error = copy_all(&from, &wrong).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -378,15 +383,15 @@ fn a_copy_that_differs_is_noticed() {
 #[test]
 fn what_cannot_be_read_is_named() {
     for fault in [Fault::ReadingFails, Fault::FilesVanish] {
-        let from = Faulty::new(fault, 0);
-        fill(&from.inner, FILES);
-        let to = InProcess::new();
+        let (broken, from) = faulty(fault, 0);
+        fill(&*broken.inner, FILES);
+        let to = in_process();
         let error = copy_all(&from, &to).unwrap_err();
         assert!(
             error.to_string().starts_with("reading /memories/dir/b from the source: "),
             "{error}"
         );
-        assert_eq!(tree(&to).len(), 1, "what came before stays");
+        assert_eq!(tree(&*to).len(), 1, "what came before stays");
     }
 }
 
@@ -395,28 +400,30 @@ fn a_directory_that_a_killed_copy_was_making_is_finished() {
     // A store that can only make a directory by writing into it.
     let half: Arc<dyn Store> = Arc::new(Faulty::new(Fault::None, 0));
     half.write(&at("/memories/empty/.memdir-new-directory"), b"", OnExisting::Error).unwrap();
-    let to = InProcess::new();
-    let copied = copy_all(&*half, &to).unwrap();
+    let to = in_process();
+    let copied = copy_all(&half, &to).unwrap();
     assert_eq!((copied.files, copied.directories), (0, 1));
     assert_eq!(copied.left_out[0].kind, ProblemKind::LeftOver);
-    assert_eq!(tree(&to), Tree::from([("/memories/empty".to_owned(), None)]));
+    assert_eq!(tree(&*to), Tree::from([("/memories/empty".to_owned(), None)]));
 
     let mut problems = Vec::new();
     memdir::check(&half, &mut |problem| problems.push(problem.kind)).unwrap();
     assert_eq!(problems, [ProblemKind::LeftOver]);
     half.make_directory(&at("/memories/empty")).unwrap();
-    assert_eq!(tree(&*half), tree(&to));
+    assert_eq!(tree(&*half), tree(&*to));
 }
 
 #[test]
 fn what_somebody_else_writes_during_the_copy_is_not_overwritten() {
-    let (from, to) = (InProcess::new(), InProcess::new());
-    fill(&from, FILES);
-    let plan = Plan::compare(&from, &to, OnExisting::Error, &mut go_on).unwrap();
+    let (from, to) = (in_process(), in_process());
+    fill(&*from, FILES);
+    let source = Source::of(from, None);
+    let plan = Plan::compare(source, &to, OnExisting::Error, &mut go_on).unwrap();
     assert_eq!(plan.outcome().files, 3);
     to.write(&at("/memories/a"), b"1", OnExisting::Error).unwrap();
     to.write(&at("/memories/dir/b"), b"theirs", OnExisting::Error).unwrap();
-    let Err(CopyError::Refused(refusals)) = plan.carry_out(&from, &to, &mut go_on) else {
+    let Err(CopyError::Refused(refusals)) = plan.carry_out(&to, Durability::Full, &mut go_on)
+    else {
         panic!("it was overwritten")
     };
     assert_eq!(refusals[0].path, at("/memories/dir/b"));
@@ -427,9 +434,10 @@ fn what_somebody_else_writes_during_the_copy_is_not_overwritten() {
 fn links_and_special_files_are_left_out_and_named() {
     let place = tempfile::tempdir().unwrap();
     let from = LocalDirectory::open(place.path(), Durability::Relaxed).unwrap();
-    fill(&from, FILES);
+    let from: Arc<dyn Store> = Arc::new(from);
+    fill(&*from, FILES);
     std::os::unix::fs::symlink("a", place.path().join("memories/link")).unwrap();
-    let copied = copy_all(&from, &InProcess::new()).unwrap();
+    let copied = copy_all(&from, &in_process()).unwrap();
     assert_eq!(copied.files, 3);
     let left: Vec<_> = copied.left_out.iter().map(|p| (p.kind, p.path.as_str())).collect();
     assert_eq!(left, [(ProblemKind::Link, "/memories/link")]);

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::common::store_helpers::{at, copy_all, go_on, in_process, mounted, put, tree};
-use memdir::copy::{CopyError, Plan, There};
-use memdir::store::{Encrypted, InProcess, Mounts, ProblemKind, ReadOnly, open_store};
-use memdir::{EncryptionKey, MemoryOptions, OnExisting, Store};
+use memdir::copy::{CopyError, Plan, Source, There};
+use memdir::store::{Encrypted, Mounts, ProblemKind, ReadOnly, open_store};
+use memdir::{Durability, EncryptionKey, MemoryOptions, OnExisting, Store};
 
 fn open(place: &Path, address: &str) -> Arc<dyn Store> {
     let (scheme, path) = address.split_once(':').unwrap_or(("", address));
@@ -44,7 +44,7 @@ fn stores_that_are_in_each_other_are_not_copied() {
         let (outer, inner) = (open(outer), open(inner));
         for (from, to) in [(&outer, &inner), (&inner, &outer)] {
             let (before, there) = (tree(&**from, "/memories"), tree(&**to, "/memories"));
-            let error = copy_all(&**from, &**to).unwrap_err();
+            let error = copy_all(from, to).unwrap_err();
             assert!(matches!(error, CopyError::Overlapping), "{error}");
             assert_eq!(error.paths().count(), 0);
             assert_eq!(tree(&**from, "/memories"), before);
@@ -53,7 +53,7 @@ fn stores_that_are_in_each_other_are_not_copied() {
     }
     // Next to each other they are allowed.
     for (from, to) in [("a", "ab"), ("dir:a/memories/sub", "dir:a/memories/sub2")] {
-        copy_all(&*open(from), &*open(to)).unwrap();
+        copy_all(&open(from), &open(to)).unwrap();
     }
 }
 
@@ -62,39 +62,44 @@ fn layers_and_mounts_do_not_hide_where_a_store_is() {
     let one = in_process();
     let two: Arc<dyn Store> = Arc::new(Encrypted::open(in_process(), &key(), false).unwrap());
     put(&*one, "/memories/x", "x");
-    let refused = |from: &dyn Store, to: &dyn Store| {
+    let refused = |from: &Arc<dyn Store>, to: &Arc<dyn Store>| {
         let error = copy_all(from, to).unwrap_err();
         assert!(matches!(error, CopyError::Overlapping), "{error}");
     };
-    refused(&*one, &*one);
-    refused(&ReadOnly::from(Arc::clone(&one)), &*one);
-    refused(&*one, &mounted(in_process(), Arc::clone(&one)));
-    refused(&mounted(in_process(), Arc::clone(&two)), &*two);
+    let mounted = |root, below| Arc::new(mounted(root, below)) as Arc<dyn Store>;
+    let read_only =
+        |store: &Arc<dyn Store>| -> Arc<dyn Store> { Arc::new(ReadOnly::from(Arc::clone(store))) };
+    refused(&one, &one);
+    refused(&read_only(&one), &one);
+    refused(&one, &mounted(in_process(), Arc::clone(&one)));
+    refused(&mounted(in_process(), Arc::clone(&two)), &two);
     // A file that is the same in both does not conflict.
-    let handbook = || Arc::new(ReadOnly::from(Arc::clone(&one))) as Arc<dyn Store>;
+    let handbook = || read_only(&one);
     copy_all(&mounted(in_process(), handbook()), &mounted(in_process(), handbook())).unwrap();
 }
 
 #[test]
 fn names_that_the_destination_cannot_keep_are_found_before_anything_is_copied() {
-    let from = InProcess::new();
+    let from = in_process();
     let long = format!("/memories/d/{}", "n".repeat(144));
     let deep = format!("/memories{}/x", "/0123456789abcdef0123456789".repeat(60));
     for path in ["/memories/a", "/memories/d/b", &long, &deep] {
-        put(&from, path, path.as_bytes());
+        put(&*from, path, path.as_bytes());
     }
     let encrypted = |names| Encrypted::open(in_process(), &key(), names).unwrap();
-    let named = |to: &dyn Store| {
-        let plan = Plan::compare(&from, to, OnExisting::Overwrite, &mut go_on).unwrap();
+    let named = |to: Encrypted| {
+        let to: Arc<dyn Store> = Arc::new(to);
+        let source = Source::of(Arc::clone(&from), None);
+        let plan = Plan::compare(source, &to, OnExisting::Overwrite, &mut go_on).unwrap();
         assert!(plan.refused().iter().all(|refusal| refusal.there == There::BadName));
         let mut named: Vec<_> = plan.refused().iter().map(|it| it.path.to_string()).collect();
-        let error = plan.carry_out(&from, to, &mut go_on).unwrap_err();
+        let error = plan.carry_out(&to, Durability::Full, &mut go_on).unwrap_err();
         assert!(error.to_string().starts_with("the destination cannot keep names such as"));
-        assert!(tree(to, "/memories").is_empty());
+        assert!(tree(&*to, "/memories").is_empty());
         named.sort_by_key(String::len);
         named
     };
-    let names = named(&encrypted(true));
+    let names = named(encrypted(true));
     assert!(names.contains(&long), "{names:?}");
     // One level of the long path is reported, and nothing below it.
     assert!(names.iter().any(|name| deep.starts_with(&format!("{name}/"))), "{names:?}");
@@ -106,11 +111,11 @@ fn names_that_the_destination_cannot_keep_are_found_before_anything_is_copied() 
 
 #[test]
 fn reserved_names_are_left_out_of_a_copy_and_named() {
-    let (from, to) = (InProcess::new(), InProcess::new());
-    put(&from, "/memories/a/.memdir-new-directory", "a content");
-    put(&from, "/memories/b/.memdir-new-directory/c", "in a directory");
-    put(&from, "/memories/e/.memdir-new-directory", "");
-    put(&from, "/memories/f/g.md", "kept");
+    let (from, to) = (in_process(), in_process());
+    put(&*from, "/memories/a/.memdir-new-directory", "a content");
+    put(&*from, "/memories/b/.memdir-new-directory/c", "in a directory");
+    put(&*from, "/memories/e/.memdir-new-directory", "");
+    put(&*from, "/memories/f/g.md", "kept");
     let copied = copy_all(&from, &to).unwrap();
     assert_eq!((copied.files, copied.directories), (1, 3));
     let left: Vec<_> = copied.left_out.iter().map(|it| (it.kind, it.path.as_str())).collect();
@@ -122,7 +127,7 @@ fn reserved_names_are_left_out_of_a_copy_and_named() {
             (ProblemKind::LeftOver, "/memories/e/.memdir-new-directory"),
         ]
     );
-    let kept = tree(&to, "/memories");
+    let kept = tree(&*to, "/memories");
     assert_eq!(kept.len(), 5, "{kept:?}");
     assert!(kept.keys().all(|path| !path.contains(".memdir-")), "{kept:?}");
 }

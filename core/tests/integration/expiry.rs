@@ -13,13 +13,15 @@ use std::thread;
 use std::time::Instant;
 use std::time::{Duration, SystemTime};
 
-use crate::common::store_helpers::{at, put};
+use crate::common::store_helpers::{at, in_process, put};
 #[cfg(unix)]
 use memdir::store::Encrypted;
 use memdir::store::{Context, Entry, InProcess, Layer, Mounts, Mutation, Node, ReadOnly};
+use memdir::{
+    CopyOptions, Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError,
+};
 #[cfg(unix)]
 use memdir::{EncryptionKey, open_store};
-use memdir::{Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -207,19 +209,19 @@ fn access_times_survive_rename_and_copy(store: Arc<dyn Store>) {
     };
     assert_eq!(of(&format!("{now}/a")), Some(long_ago));
     assert_eq!(of(&format!("{now}/b")), None);
-    let copy = InProcess::new();
+    let copy = in_process();
     let go_on = &mut |_: memdir::copy::Progress<'_>| ControlFlow::Continue(());
-    memdir::copy(&*store, &copy, OnExisting::Error, go_on).unwrap();
+    memdir::copy(&store, &copy, CopyOptions::default(), go_on).unwrap();
     assert_eq!(copy.accessed(&at(&format!("{now}/a"))).unwrap(), Some(long_ago));
     // Again: to a time that was lost, and to a newer one.
     for kept in [None, Some(long_ago + HOUR)] {
-        let back = InProcess::new();
-        put(&back, &format!("{now}/a"), b"a");
-        put(&back, &format!("{now}/b"), b"b");
+        let back = in_process();
+        put(&*back, &format!("{now}/a"), b"a");
+        put(&*back, &format!("{now}/b"), b"b");
         kept.iter().for_each(|&time| {
             back.record_access(&at(&format!("{now}/a")), time).unwrap();
         });
-        memdir::copy(&copy, &back, OnExisting::Error, go_on).unwrap();
+        memdir::copy(&copy, &back, CopyOptions::default(), go_on).unwrap();
         let accessed = back.accessed(&at(&format!("{now}/a"))).unwrap();
         assert_eq!(accessed, kept.or(Some(long_ago)));
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use crate::common::folding_store::FoldingStore;
-use crate::common::store_helpers::{at, copy_all, key, put, refusal, shown, tree};
+use crate::common::store_helpers::{at, copy_all, in_process, key, put, refusal, shown, tree};
 use memdir::copy::There;
 use memdir::policy::sensitive::SensitiveText;
 use memdir::policy::{PathPattern, StaleGuard};
@@ -301,9 +301,9 @@ fn a_reserved_name_is_reserved_by_every_spelling() {
 #[test]
 fn a_copy_refuses_two_files_that_would_become_one() {
     for (to, other) in kinds() {
-        let from = InProcess::new();
-        put(&from, PLACE, "one\n");
-        put(&from, "/memories/été/notes.md", "two\n");
+        let (from, to): (_, Arc<dyn Store>) = (in_process(), Arc::new(to));
+        put(&*from, PLACE, "one\n");
+        put(&*from, "/memories/été/notes.md", "two\n");
         let error = copy_all(&from, &to).unwrap_err();
         let memdir::CopyError::Refused(refused) = &error else { panic!("{error}") };
         assert_eq!(refused.len(), 1, "{refused:?}");
@@ -312,10 +312,10 @@ fn a_copy_refuses_two_files_that_would_become_one() {
             ("/memories/été/notes.md", There::SameName)
         );
         assert!(error.to_string().contains("ignores case"), "{error}");
-        assert!(tree(&to, "/memories").is_empty());
+        assert!(tree(&*to, "/memories").is_empty());
         from.delete(&at("/memories/été/notes.md")).unwrap();
         // An existing file under another spelling is compared, and not overwritten.
-        put(&to, other, "mine\n");
+        put(&*to, other, "mine\n");
         let error = copy_all(&from, &to).unwrap_err();
         assert!(error.to_string().contains("holds something else at"), "{error}");
         to.write(&at(other), b"one\n", OnExisting::Overwrite).unwrap();

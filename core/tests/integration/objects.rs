@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::io::Read;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::common::clouds::{BUCKET, Cloud, SECRETS, prefix};
@@ -12,7 +13,7 @@ use crate::common::faulty::{Fault, Plan, Proxy};
 use crate::common::store_helpers;
 use crate::common::store_helpers::{appending, at, open_memory, race};
 use memdir::store::{EntryKind, Node, ObjectStorage};
-use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
+use memdir::{CopyOptions, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
 /// Runs `each` on several threads at once, and counts how many times it is true. The other tests depend on this.
 fn the_server_checks_conditions_and_writes_as_one(cloud: &'static Cloud) {
@@ -48,15 +49,16 @@ fn a_bucket_without_a_prefix_is_a_memory_too(cloud: &'static Cloud) {
 
 fn a_longer_prefix_is_within_a_shorter_one(cloud: &'static Cloud) {
     let prefix = prefix();
-    let (outer, inner) = (cloud.open(&prefix), cloud.open(&format!("{prefix}/below")));
+    let open = |prefix: &str| -> Arc<dyn Store> { Arc::new(cloud.open(prefix)) };
+    let (outer, inner) = (open(&prefix), open(&format!("{prefix}/below")));
     outer.write(&at("/memories/a"), b"x", OnExisting::Error).unwrap();
     let go_on = &mut |_: memdir::copy::Progress<'_>| std::ops::ControlFlow::Continue(());
     for (from, to) in [(&outer, &inner), (&inner, &outer), (&outer, &outer)] {
-        let copied = memdir::copy(from, to, OnExisting::Error, go_on);
+        let copied = memdir::copy(from, to, CopyOptions::default(), go_on);
         assert!(matches!(copied, Err(memdir::CopyError::Overlapping)), "{copied:?}");
     }
-    let beside = cloud.open(&format!("{prefix}-beside"));
-    memdir::copy(&outer, &beside, OnExisting::Error, go_on).unwrap();
+    let beside = open(&format!("{prefix}-beside"));
+    memdir::copy(&outer, &beside, CopyOptions::default(), go_on).unwrap();
     // A key has at most 1,024 bytes.
     let long = format!("/memories{}", "/0123456789abcdef0123456789".repeat(40));
     assert!(!outer.can_keep(&at(&long)) && outer.can_keep(&at("/memories/a")));

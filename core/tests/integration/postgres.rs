@@ -9,7 +9,9 @@ use crate::common::proxy::{Loss, Proxy};
 use crate::common::store_helpers;
 use crate::common::store_helpers::{append, at, open_memory};
 use memdir::store::{Effect, Mounts, PostgresDatabase, Splice};
-use memdir::{Durability, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
+use memdir::{
+    CopyOptions, Durability, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError,
+};
 
 fn open(address: &str) -> PostgresDatabase {
     PostgresDatabase::open(address, Durability::Relaxed).unwrap()
@@ -323,14 +325,15 @@ fn what_the_server_refused_changed_nothing_and_says_so() {
 fn a_namespace_is_in_its_own_place_and_in_no_other() {
     let Some(server) = server() else { return };
     let go_on = &mut |_: memdir::copy::Progress<'_>| std::ops::ControlFlow::Continue(());
-    let one = open(&server.address("place"));
+    let opened = |address: &str| -> Arc<dyn Store> { Arc::new(open(address)) };
+    let one = opened(&server.address("place"));
     one.write(&at("/memories/d/x"), b"x", OnExisting::Error).unwrap();
-    let again = open(&(server.address("place") + "&pool_size=2"));
-    let copied = memdir::copy(&one, &again, OnExisting::Error, go_on);
+    let again = opened(&(server.address("place") + "&pool_size=2"));
+    let copied = memdir::copy(&one, &again, CopyOptions::default(), go_on);
     assert!(matches!(copied, Err(memdir::CopyError::Overlapping)), "{copied:?}");
-    let other = open(&server.address("place-below"));
-    memdir::copy(&one, &other, OnExisting::Error, go_on).unwrap();
-    let mounts = Mounts::new(Arc::new(one)).mount(at("/memories/m"), Arc::new(again)).unwrap();
+    let other = opened(&server.address("place-below"));
+    memdir::copy(&one, &other, CopyOptions::default(), go_on).unwrap();
+    let mounts = Mounts::new(one).mount(at("/memories/m"), again).unwrap();
     let error = mounts.rename(&at("/memories/d"), &at("/memories/m/d/e")).unwrap_err();
     assert!(matches!(error, StoreError::IntoItself), "{error}");
 }

@@ -13,11 +13,11 @@ use super::output::{Output, count, in_the_way};
 use super::stores::{self, StoreArgument};
 use super::{Ended, Failure, say};
 use crate::with::with;
-use memdir::MemoryOptions;
-use memdir::copy::{Copied, CopyError, Phase, Plan, Progress, Refusal, There};
-use memdir::history::{HistoryError, HistoryRecords, without_journal};
+use memdir::copy::{Copied, CopyError, Phase, Plan, Progress, Refusal, Source, There};
+use memdir::history::{HistoryError, HistoryRecords};
 use memdir::store::{Durability, OnExisting, Store};
 use memdir::text::human_size;
+use memdir::{CopyOptions, MemoryOptions};
 
 pub(super) fn run(wanted: &CopyArguments, output: &mut Output) -> Result<Ended, Failure> {
     let options = with(MemoryOptions::default(), |options| options.durability = wanted.durability);
@@ -26,12 +26,14 @@ pub(super) fn run(wanted: &CopyArguments, output: &mut Output) -> Result<Ended, 
         return Err(overlapping());
     }
     destination.encrypt_names(wanted.encrypt_names, stores::TO_KEY)?;
-    let raw = source.readable()?;
-    let from = without_journal(Arc::clone(&raw));
-    let carried = if wanted.without_history { None } else { Some(carried(raw, &source)?) };
+    let options = with(CopyOptions::default(), |options| {
+        options.without_history = wanted.without_history;
+    });
+    let from = Source::new(&source.readable()?, options);
+    let from = from.map_err(|error| failure(&error, Some(&source), &destination))?;
     let (overwrite, dry_run) = (wanted.overwrite, wanted.dry_run);
     let how = How { overwrite, dry_run, durability: wanted.durability };
-    transfer(&*from, carried, Some(&source), &destination, how, output)
+    transfer(from, Some(&source), &destination, how, output)
 }
 
 /// The options of a transfer.
@@ -44,8 +46,7 @@ pub(super) struct How {
 
 /// Copies all files, and the history, to a store. The source is a store named by an address, or an archive.
 pub(super) fn transfer(
-    from: &dyn Store,
-    carried: Option<HistoryRecords>,
+    from: Source,
     source: Option<&StoreArgument>,
     destination: &StoreArgument,
     how: How,
@@ -54,34 +55,27 @@ pub(super) fn transfer(
     let existing = if how.overwrite { OnExisting::Overwrite } else { OnExisting::Error };
     // A missing destination is created only if there is something to write.
     let found = destination.find()?;
-    let to = without_journal(match &found {
+    let to = match &found {
         Some(found) => Arc::clone(found),
         None => destination.stand_in()?,
-    });
-    let carried = carried.filter(|carried| !carried.is_empty());
+    };
     let mut bar = Bar::new();
     let failed = |error: CopyError| failure(&error, source, destination);
-    let plan = Plan::compare(from, &*to, existing, &mut |progress| bar.show(progress));
+    let plan = Plan::compare(from, &to, existing, &mut |progress| bar.show(progress));
     bar.clear();
     let plan = plan.map_err(failed)?;
     if !plan.refused().is_empty() {
         refused(plan.refused(), how, output)?;
         return Ok(Ended::WithProblems);
     }
-    let missing = match (&carried, &found) {
-        (None, _) => Vec::new(),
-        (Some(carried), None) => (0..carried.len()).collect(),
-        (Some(carried), Some(found)) => missing(carried, found, destination)?,
-    };
     let copied = if how.dry_run {
         would_copy(&plan, output)?;
         plan.outcome()
     } else {
-        let raw = found.map_or_else(|| destination.open(), Ok)?;
-        let to = without_journal(Arc::clone(&raw));
-        let copied = plan.carry_out(from, &*to, &mut |progress| bar.show(progress));
+        let to = found.map_or_else(|| destination.open(), Ok)?;
+        let copied = plan.carry_out(&to, how.durability, &mut |progress| bar.show(progress));
         bar.clear();
-        let copied = match copied {
+        match copied {
             Err(CopyError::Refused(_)) => {
                 return Err(Failure::Refused(
                     "another program wrote into the destination during the copy: run the same command again"
@@ -89,49 +83,35 @@ pub(super) fn transfer(
                 ));
             }
             copied => copied.map_err(failed)?,
-        };
-        if let Some(carried) = &carried {
-            carried
-                .append_to(&raw, &missing, how.durability)
-                .map_err(|error| history::failure(&error, destination))?;
         }
-        copied
     };
-    let changes = carried.map(|_| missing.len() as u64);
-    summary(&copied, changes, how.dry_run, output)?;
+    summary(&copied, how.dry_run, output)?;
     Ok(Ended::Well)
 }
 
-/// The history of a source.
+/// The history of a store that is exported.
 pub(super) fn carried(
     store: Arc<dyn Store>,
     source: &StoreArgument,
 ) -> Result<HistoryRecords, Failure> {
     HistoryRecords::of(store).map_err(|error| match error {
-        HistoryError::Damaged => Failure::Refused(
-            "nothing was copied, as the history is damaged: see `memdir check`; --without-history copies the files \
-             alone"
-                .to_owned(),
-        ),
+        HistoryError::Damaged => damaged_history(),
         error => history::failure(&error, source),
     })
 }
 
-/// The records of a history that the destination does not have.
-fn missing(
-    carried: &HistoryRecords,
-    to: &Arc<dyn Store>,
-    destination: &StoreArgument,
-) -> Result<Vec<usize>, Failure> {
-    let missing = carried.missing_in(to);
-    let missing = missing.map_err(|error| history::failure(&error, destination))?;
-    missing.ok_or_else(|| {
-        Failure::Refused(
-            "nothing was copied, as the destination has a history of its own: --without-history copies the files \
-             alone"
-                .to_owned(),
-        )
-    })
+fn damaged_history() -> Failure {
+    Failure::Refused(
+        "nothing was copied, as the history is damaged: see `memdir check`; --without-history copies the files alone"
+            .to_owned(),
+    )
+}
+
+fn other_history() -> Failure {
+    Failure::Refused(
+        "nothing was copied, as the destination has a history of its own: --without-history copies the files alone"
+            .to_owned(),
+    )
 }
 
 fn overlapping() -> Failure {
@@ -143,8 +123,11 @@ fn failure(
     source: Option<&StoreArgument>,
     destination: &StoreArgument,
 ) -> Failure {
-    if let CopyError::Overlapping = error {
-        return overlapping();
+    match error {
+        CopyError::Overlapping => return overlapping(),
+        CopyError::DamagedHistory => return damaged_history(),
+        CopyError::OtherHistory => return other_history(),
+        _ => {}
     }
     let sentence = error.to_string();
     let sentence = match source {
@@ -183,14 +166,7 @@ fn would_copy(plan: &Plan, output: &mut Output) -> Result<(), Failure> {
 }
 
 /// Prints the summary: always with `--json`, otherwise only on a terminal.
-///
-/// `changes` is the number of changes copied from the history, if there is one.
-fn summary(
-    copied: &Copied,
-    changes: Option<u64>,
-    dry_run: bool,
-    output: &mut Output,
-) -> Result<(), Failure> {
+fn summary(copied: &Copied, dry_run: bool, output: &mut Output) -> Result<(), Failure> {
     for problem in &copied.left_out {
         if output.json {
             output.object(&json!({
@@ -210,7 +186,7 @@ fn summary(
             "left_out": copied.left_out.len(),
             "dry_run": dry_run,
         });
-        if let Some(changes) = changes {
+        if let Some(changes) = copied.changes {
             summary["changes"] = json!(changes);
         }
         return output.object(&summary);
@@ -218,7 +194,7 @@ fn summary(
     if dry_run || io::stderr().is_terminal() {
         let verb = if dry_run { "would be copied" } else { "copied and compared" };
         let files = count(copied.files, "file", "files");
-        let changes = match changes {
+        let changes = match copied.changes {
             Some(changes) => format!(" and {} of the history", count(changes, "change", "changes")),
             None => String::new(),
         };

@@ -18,9 +18,9 @@ use memdir_store::error::Error;
 use memdir_store::notes::Notes;
 use memdir_store::path::MemoryPath;
 use memdir_store::{
-    Condition, Context, Edit, Entry, EntryKind, InContext, MountTable, Mutation, Node, Problem,
-    ProblemKind, Sealing, Splice, Store, StoreError, StoreInfo, as_listed, clear_each,
-    methods_by_mutate, reads_in_context,
+    BatchError, Condition, Context, Edit, Entry, EntryKind, FileToWrite, InContext, MountTable,
+    Mutation, Node, Problem, ProblemKind, Sealing, Splice, Store, StoreError, StoreInfo, as_listed,
+    clear_each, methods_by_mutate, reads_in_context,
 };
 use zeroize::Zeroizing;
 
@@ -407,6 +407,23 @@ impl Store for Encrypted {
                 self.inner.mutate(context, Mutation::RecordAccess { path, time })
             }
         }
+    }
+
+    fn write_batch(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
+        let seal = |(written, file): (usize, &FileToWrite<'_>)| {
+            let sealed = self.sealed(context, file.path, file.content);
+            sealed.map_err(|error| BatchError { written, error })
+        };
+        self.known_in(context).map_err(|error| BatchError { written: 0, error })?;
+        let mut unsealed = None;
+        let sealed = files.iter().enumerate().map(seal);
+        let sealed = sealed.map_while(|sealed| sealed.map_err(|error| unsealed = Some(error)).ok());
+        let sealed: Vec<_> = sealed.collect();
+        let inside = files.iter().zip(&sealed);
+        let inside: Vec<_> =
+            inside.map(|(file, (path, content))| FileToWrite { path, content, ..*file }).collect();
+        self.inner.write_batch(context, &inside)?;
+        unsealed.map_or(Ok(()), Err)
     }
 
     /// No directory, because the underlying store's directory contains encrypted files. Encrypted names distinguish case.

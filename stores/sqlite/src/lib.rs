@@ -16,14 +16,15 @@ use memdir_store::notes::Notes;
 use memdir_store::path::MemoryPath;
 use memdir_store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 use memdir_store::{
-    Cancellation, Context, Entry, Fingerprints, Location, Mutation, Node, Problem, Scope, Store,
-    StoreError, StoreInfo, TotalLimits, methods_by_mutate, reads_in_context,
+    BatchError, Cancellation, Context, Entry, FileToWrite, Fingerprints, Location, Mutation, Node,
+    Problem, Scope, Store, StoreError, StoreInfo, TotalLimits, methods_by_mutate, reads_in_context,
 };
 use rusqlite::ErrorCode;
 
 use self::connection::Lease;
 use self::tree::{FoundRow, Tree};
 
+mod batch;
 mod connection;
 mod content;
 mod inspect;
@@ -60,7 +61,7 @@ impl SqliteDatabase {
     /// [`StoreError::Failed`] if the database cannot be opened or created, is damaged, belongs to another program, or was
     /// written by a newer memdir.
     pub fn open(path: impl AsRef<Path>, durability: Durability) -> Result<Self, StoreError> {
-        let path = make(path.as_ref(), durability).map_err(|error| {
+        let path = make(path.as_ref()).map_err(|error| {
             StoreError::failed(format!("opening {}", path.as_ref().display()), error)
         })?;
         Self::connected(path, durability)
@@ -153,6 +154,36 @@ impl SqliteDatabase {
             return Err(StoreError::TooLarge { size }.into());
         }
         Ok((id, content::read(tree, id, size)?))
+    }
+
+    /// Writes a whole file, and returns its node.
+    fn write_file(
+        &self,
+        tree: &Tree<'_>,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<i64, SqliteError> {
+        match (tree.find(path)?, existing) {
+            (None, _) => {
+                self.check_total(tree, None, content.len())?;
+                let parent = tree.make_parents(path)?;
+                let id = tree.add(parent, path, Some(content.len()))?;
+                content::write(tree, id, &[], content)?;
+                Ok(id)
+            }
+            // If the old content is too large for a comparison, all of it is written again.
+            (Some(FoundRow { id, size: Some(size), .. }), OnExisting::Overwrite) => {
+                self.check_total(tree, Some(size), content.len())?;
+                let old = match self.is_too_large(size) {
+                    true => content::remove(tree, id).map(|()| Vec::new())?,
+                    false => content::read(tree, id, size)?,
+                };
+                content::write(tree, id, &old, content)?;
+                Ok(id)
+            }
+            (Some(_), _) => Err(StoreError::AlreadyExists.into()),
+        }
     }
 
     /// Runs a read transaction.
@@ -282,31 +313,19 @@ impl Drop for SqliteDatabase {
 }
 
 /// Creates the file if it does not exist, and returns its canonical path. So a later change of the working directory, or of a
-/// link, has no effect.
-fn make(path: &Path, durability: Durability) -> io::Result<PathBuf> {
+/// link, has no effect. SQLite flushes the directory with the first journal in it, before anything can be acknowledged.
+fn make(path: &Path) -> io::Result<PathBuf> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     // An existing file is not opened, because closing it would drop the locks that SQLite has on it.
     match options.open(path) {
-        Ok(_) if durability == Durability::Full => flush_directory(&path.canonicalize()?)?,
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(error),
     }
     path.canonicalize()
-}
-
-/// Flushes a directory, so the new file survives a loss of power.
-#[cfg(unix)]
-fn flush_directory(file: &Path) -> io::Result<()> {
-    file.parent().map_or(Ok(()), |directory| std::fs::File::open(directory)?.sync_all())
-}
-
-#[cfg(not(unix))]
-fn flush_directory(_: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 /// Why something inside the store failed.
@@ -359,27 +378,8 @@ impl Store for SqliteDatabase {
     fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
         let done = match mutation {
             Mutation::Write { path, content, existing } => {
-                self.change(context, "writing a file", |tree| match (tree.find(path)?, existing) {
-                    (None, _) => {
-                        self.check_total(&tree, None, content.len())?;
-                        let parent = tree.make_parents(path)?;
-                        let id = tree.add(parent, path, Some(content.len()))?;
-                        content::write(&tree, id, &[], content)
-                    }
-                    // If the old content is too large for a comparison, all of it is written again.
-                    (Some(FoundRow { id, size: Some(size), .. }), OnExisting::Overwrite)
-                        if self.is_too_large(size) =>
-                    {
-                        self.check_total(&tree, Some(size), content.len())?;
-                        content::remove(&tree, id)?;
-                        content::write(&tree, id, &[], content)
-                    }
-                    (Some(FoundRow { id, size: Some(size), .. }), OnExisting::Overwrite) => {
-                        self.check_total(&tree, Some(size), content.len())?;
-                        let old = content::read(&tree, id, size)?;
-                        content::write(&tree, id, &old, content)
-                    }
-                    (Some(_), _) => Err(StoreError::AlreadyExists.into()),
+                self.change(context, "writing a file", |tree| {
+                    self.write_file(&tree, path, content, existing).map(drop)
                 })
             }
             Mutation::WriteUnique { path, content } => {
@@ -470,6 +470,10 @@ impl Store for SqliteDatabase {
             }
         };
         done.map(|()| true)
+    }
+
+    fn write_batch(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
+        self.write_together(context, files)
     }
 
     fn info(&self) -> StoreInfo {

@@ -92,12 +92,15 @@ extension Memory {
 /// Copies one store into another, as `copy` with a `CopyWatch` does. `isRunning` is called before each file and
 /// returns false to stop the copy.
 ///
-/// Throws `MemdirError.copy` if the destination has files with different content, or the copy was stopped.
+/// Throws `MemdirError.copy` if the destination has files with different content, the history cannot be copied, or the
+/// copy was stopped.
 public func copy(
-    source: any Store, destination: any Store, overwrite: Bool = false,
+    source: any Store, destination: any Store, overwrite: Bool = false, withoutHistory: Bool = false,
     isRunning: @escaping @Sendable (CopyProgress) throws -> Bool
 ) throws -> Copied {
-    try copy(source: source, destination: destination, overwrite: overwrite, watch: WatchCopy(isRunning))
+    try copy(
+        source: source, destination: destination, overwrite: overwrite, withoutHistory: withoutHistory,
+        watch: WatchCopy(isRunning))
 }
 
 /// As `rekey` with an address, for your own store. Pass the store that holds the encrypted files.

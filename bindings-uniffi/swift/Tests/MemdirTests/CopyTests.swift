@@ -22,6 +22,21 @@ final class CopyTests: XCTestCase {
         }
     }
 
+    func testTheHistoryIsCopied() throws {
+        let (source, destination) = (try openStore(address: "memory:"), try openStore(address: "memory:"))
+        let options = MemoryOptions(history: true)
+        let memory = try Memory(store: source, options: options)
+        let copied = try Memory(store: destination, options: options)
+        _ = try memory.create(path: "/memories/a.md", fileText: "one")
+        XCTAssertEqual(try copy(source: source, destination: destination).changes, 1)
+        XCTAssertEqual(try copied.history(), try memory.history())
+        _ = try copied.create(path: "/memories/b.md", fileText: "two")
+        _ = try memory.create(path: "/memories/c.md", fileText: "three")
+        XCTAssertThrowsError(try copy(source: source, destination: destination))
+        let alone = try copy(source: source, destination: destination, withoutHistory: true) { _ in true }
+        XCTAssertNil(alone.changes)
+    }
+
     func testAnotherContentIsReplacedOnlyWhereThatIsSaid() throws {
         let destination = try openStore(address: "memory:")
         try destination.write(path: "/memories/a.md", content: Data("coffee".utf8), overwrite: false)

@@ -123,6 +123,10 @@ impl Drop for Made {
 pub(super) struct Changed(Vec<File>);
 
 impl Changed {
+    pub(super) fn into_files(self) -> Vec<File> {
+        self.0
+    }
+
     pub(super) fn flush(&self, durability: Durability) -> Result<(), StoreError> {
         self.0.iter().try_for_each(|directory| flush(directory, durability))
     }

@@ -9,6 +9,7 @@
 //!   this is done under the lock, so no writer starves.
 //! - **No state between commands.** Each command opens the root again, so it notices if the root was
 //!   replaced. Locks end with their owner, even if a forked child inherited the descriptor ([`lockable`]).
+//! - **Many files** are written with a few flushes ([`batch`]).
 //! - **Readers never wait**, and opening a store never waits. A reader that has the old file open reads the
 //!   old content to its end.
 //! - **Without waiting** a small file can be read, if it is in the system's cache ([`nowait`]).
@@ -24,8 +25,8 @@ use memdir_store::access::{if_a_file, is_unused};
 use memdir_store::path::MemoryPath;
 use memdir_store::settings::{Durability, OnExisting};
 use memdir_store::{
-    Context, Entry, Fingerprints, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo,
-    methods_by_mutate,
+    BatchError, Context, Entry, FileToWrite, Fingerprints, Mutation, Node, Problem, Scope, Store,
+    StoreError, StoreInfo, methods_by_mutate,
 };
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, OFlags, Stat, statat};
@@ -34,11 +35,13 @@ use rustix::io::Errno;
 use crate::directory::LocalDirectory;
 use crate::read::{absent, read_whole};
 
+mod batch;
 mod beneath;
 mod conditional;
 mod deleting;
 mod descend;
 mod directory;
+mod flushes;
 mod inspect;
 mod listing;
 mod lock;
@@ -182,6 +185,10 @@ impl Store for LocalDirectory {
             Mutation::RecordAccess { path, time } => self.note_access(path, time),
         };
         done.map(|()| true)
+    }
+
+    fn write_batch(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
+        self.write_together(context, files)
     }
 
     fn info(&self) -> StoreInfo {

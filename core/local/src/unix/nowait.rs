@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use memdir_store::NOWAIT_BYTES;
 use memdir_store::path::MemoryPath;
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, fstatfs, openat2};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, StatFs, fstat, fstatfs, openat2};
 use rustix::io::{Errno, ReadWriteFlags, pread, preadv2};
 
 use super::beneath::{PASSAGE, kind};
@@ -23,24 +23,39 @@ use crate::read::FileSystem;
 
 /// File systems on local disks, by their magic numbers in `statfs`: ext2 to ext4, XFS, Btrfs, F2FS, bcachefs, and
 /// overlays, which containers use.
-const ON_DISKS: [u64; 6] =
-    [0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010, 0xCA45_1A4E, 0x794C_7630];
+const ON_DISKS: [u64; 6] = [0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010, 0xCA45_1A4E, OVERLAY];
 
 /// File systems in memory: tmpfs and ramfs. They neither support nor need `RWF_NOWAIT`.
 const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58F6];
 
-/// The file system of an open directory. This call may wait.
+/// An overlay, whose files are on another file system.
+const OVERLAY: u64 = 0x794C_7630;
+
+/// Whether the directory is on a file system in the kernel that is on one local disk, or in memory. This call may wait.
+pub(super) fn is_on_one_disk(directory: impl AsFd) -> bool {
+    let kind = fstatfs(directory).map(|found| kind_of(&found));
+    kind.is_ok_and(|kind| {
+        kind != OVERLAY && (ON_DISKS.contains(&kind) || IN_MEMORY.contains(&kind))
+    })
+}
+
+/// The magic number of a file system.
 #[allow(
     clippy::unnecessary_cast,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "the type differs between processors, and 32 bits of it count"
 )]
+fn kind_of(found: &StatFs) -> u64 {
+    u64::from(found.f_type as u32)
+}
+
+/// The file system of an open directory. This call may wait.
 pub(super) fn file_system(directory: &OwnedFd) -> FileSystem {
     let (Ok(kind), Ok(stat)) = (fstatfs(directory), fstat(directory)) else {
         return FileSystem::Other;
     };
-    let kind = u64::from(kind.f_type as u32);
+    let kind = kind_of(&kind);
     if ON_DISKS.contains(&kind) {
         FileSystem::OnDisk(device(&stat))
     } else if IN_MEMORY.contains(&kind) {

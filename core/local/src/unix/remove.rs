@@ -92,8 +92,8 @@ pub(super) struct Doomed<'d> {
     /// The directory that contains it now.
     pub(super) aside: BorrowedFd<'d>,
     name: String,
-    /// The lock that marks it as in use.
-    _held: Option<LockableFile>,
+    /// The lock that marks it as in use, until it is dropped.
+    held: Option<LockableFile>,
 }
 
 impl<'d> Doomed<'d> {
@@ -105,11 +105,17 @@ impl<'d> Doomed<'d> {
                 Err(errno) => return Err(errno),
                 Ok(made) => {
                     let held = hold(aside, &name);
-                    return Ok((Doomed { aside, name, _held: held }, made));
+                    return Ok((Doomed { aside, name, held }, made));
                 }
             }
         }
         Err(Errno::EXIST)
+    }
+
+    /// Whether it still exists and is locked, so no other process treats it as a leftover.
+    pub(super) fn is_held(&self) -> bool {
+        let held = self.held.as_ref();
+        held.is_some_and(|held| temporary::is_at(held, self.aside, &self.name))
     }
 
     /// Removes the contents as far as possible. The directory already counts as deleted.
@@ -151,7 +157,7 @@ pub(super) fn set_aside<'d>(
     for doomed in temporary::names(DOOMED) {
         match rename_new(parent, name, aside, &doomed) {
             Err(Errno::EXIST | Errno::NOTEMPTY) => {}
-            result => return result.map(|()| Doomed { aside, name: doomed, _held: held }),
+            result => return result.map(|()| Doomed { aside, name: doomed, held }),
         }
     }
     Err(Errno::EXIST)

@@ -19,7 +19,7 @@ use super::remove::sweep;
 use super::temporary::{STAGED, is_at, names, take_over};
 
 /// The mode of new files, whatever the umask.
-const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
+pub(super) const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// Content that is written and flushed, but not yet in place. Dropping it removes the temporary file, unless it was placed.
 pub(super) struct Staged<'d> {
@@ -53,7 +53,12 @@ impl StagedContent<'_> {
 
     /// Writes the content to a reserved temporary file.
     pub(super) fn write_to(&self, staged: &Staged<'_>) -> Result<(), StoreError> {
-        self.write_through(staged.file.file()).map_err(|error| error.condition().unchanged())
+        self.write_to_file(staged.file.file())
+    }
+
+    /// Writes the content to an empty file.
+    pub(super) fn write_to_file(&self, file: &File) -> Result<(), StoreError> {
+        self.write_through(file).map_err(|error| error.condition().unchanged())
     }
 
     fn write_through(&self, file: &File) -> Result<(), StageError> {

@@ -12,7 +12,7 @@ use super::lockable::{LockableFile, NoFork};
 
 /// Content that is being written.
 pub(super) const STAGED: &str = ".memdir-staged%2F";
-/// A directory that is being deleted.
+/// A directory that is being deleted, or that holds the contents of a batch.
 pub(super) const DOOMED: &str = ".memdir-deleted%2F";
 
 /// The number of names of each kind in a directory. It limits the number of concurrent writers, and the

@@ -221,7 +221,7 @@ impl Text {
 }
 
 /// The existing file that would be replaced; `None` if the path is free.
-fn may_be_written(
+pub(super) fn may_be_written(
     parent: &File,
     name: &str,
     existing: OnExisting,
@@ -238,6 +238,6 @@ fn may_be_written(
 }
 
 /// The properties that new content takes over from the file that it replaces.
-fn mode_and_owner(stat: Option<&Stat>) -> Option<(Mode, u32, u32)> {
+pub(super) fn mode_and_owner(stat: Option<&Stat>) -> Option<(Mode, u32, u32)> {
     stat.map(|stat| (Mode::from_raw_mode(stat.st_mode), stat.st_uid, stat.st_gid))
 }

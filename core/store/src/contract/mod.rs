@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 mod access;
+mod batches;
 mod conditions;
 mod fingerprints;
 mod listings;
@@ -91,6 +92,7 @@ const RULES: &[(&str, Check)] = &[
     ("clearing leaves the root", clearing),
     ("a directory is made with its parents, once", making_directories),
     ("a time that is set stays until the file is written", times),
+    ("files that are written together are written as each alone", batches::writing),
     ("a fingerprint stays, and differs when the content does", fingerprints::differ),
     ("an access that is noted stays, and is no change", access::times),
     ("only what is unused is deleted as unused", access::deleting),

@@ -14,8 +14,8 @@ use std::time::SystemTime;
 use super::mount_table::Wrap;
 use super::notes::Notes;
 use super::{
-    Condition, Context, Entry, MountTable, Mutation, Node, Problem, Store, StoreError, StoreInfo,
-    methods_by_mutate, reads_in_context,
+    BatchError, Condition, Context, Entry, FileToWrite, MountTable, Mutation, Node, Problem, Store,
+    StoreError, StoreInfo, methods_by_mutate, reads_in_context,
 };
 use crate::error::Error;
 use crate::path::{Folding, MemoryPath, ROOT};
@@ -376,6 +376,33 @@ impl Store for Mounts {
                 store.mutate(context, Mutation::RecordAccess { path, time })
             }
         }
+    }
+
+    /// Files in one of the stores stay together.
+    fn write_batch(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
+        let mut written = 0;
+        while let Some(first) = files.get(written) {
+            let failed = |error| BatchError { written, error };
+            let place = |file: &FileToWrite<'_>| {
+                self.unless_fixed(&self.spelled(file.path), StoreError::AlreadyExists)
+            };
+            let (store, path) = place(first).map_err(failed)?;
+            let mut paths = vec![path];
+            for file in &files[written + 1..] {
+                match place(file) {
+                    Ok((other, path)) if std::ptr::addr_eq(other, store) => paths.push(path),
+                    _ => break,
+                }
+            }
+            let inside = files[written..].iter().zip(&paths);
+            let inside: Vec<_> = inside.map(|(file, path)| FileToWrite { path, ..*file }).collect();
+            store.write_batch(context, &inside).map_err(|failed| BatchError {
+                written: written + failed.written,
+                error: failed.error,
+            })?;
+            written += inside.len();
+        }
+        Ok(())
     }
 
     /// Read-only if all stores are read-only. Access times are tracked, and conditions are atomic, if that is true for all

@@ -12,7 +12,9 @@ use std::thread;
 use memdir::EncryptionKey;
 use memdir::copy::{Copied, CopyError, Progress};
 use memdir::store::{EntryKind, InProcess, Mounts, Splice};
-use memdir::{Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError, copy};
+use memdir::{
+    CopyOptions, Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError, copy,
+};
 
 pub(crate) fn at(path: &str) -> MemoryPath {
     MemoryPath::parse(path).unwrap()
@@ -56,8 +58,15 @@ pub(crate) fn go_on(_: Progress<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-pub(crate) fn copy_all(from: &dyn Store, to: &dyn Store) -> Result<Copied, CopyError> {
-    copy(from, to, OnExisting::Error, &mut go_on)
+pub(crate) fn copy_all(from: &Arc<dyn Store>, to: &Arc<dyn Store>) -> Result<Copied, CopyError> {
+    copy(from, to, CopyOptions::default(), &mut go_on)
+}
+
+/// The options of a copy that overwrites files.
+pub(crate) fn overwriting() -> CopyOptions {
+    let mut options = CopyOptions::default();
+    options.existing = OnExisting::Overwrite;
+    options
 }
 
 /// An edit that appends a text.

@@ -29,6 +29,7 @@ use super::stores::{self, StoreArgument};
 use super::style::escaped;
 use super::{Ended, Failure, say};
 use memdir::MemoryOptions;
+use memdir::copy::Source;
 use memdir::history::{HistoryRecords, without_journal};
 use memdir::store::{Location, redact_address};
 use memdir::text::human_size;
@@ -89,7 +90,7 @@ pub(super) fn import(
     let carried = carried.filter(|_| !wanted.without_history);
     let durability = argument.options().durability;
     let how = How { overwrite: wanted.overwrite, dry_run: wanted.dry_run, durability };
-    copy::transfer(&files, carried, None, argument, how, output)
+    copy::transfer(Source::of(Arc::new(files), carried), None, argument, how, output)
 }
 
 /// Only the files of an archive.

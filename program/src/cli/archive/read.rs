@@ -239,8 +239,10 @@ mod tests {
     /// the store look encrypted.
     #[test]
     fn reserved_names_are_not_imported() {
-        use memdir::copy::Plan;
-        use memdir::store::{InProcess, OnExisting, Store};
+        use std::sync::Arc;
+
+        use memdir::copy::{Plan, Source};
+        use memdir::store::{Durability, InProcess, OnExisting, Store};
         use tar::EntryType;
 
         let reserved = [
@@ -252,10 +254,11 @@ mod tests {
         let names = reserved.iter().chain(&["memories/d/a.md"]);
         let names: Vec<_> = names.map(|name| (*name, EntryType::Regular)).collect();
         let (files, _) = archive(&names).unwrap();
-        let to = InProcess::new();
+        let to: Arc<dyn Store> = Arc::new(InProcess::new());
         let mut go_on = |_: memdir::copy::Progress<'_>| std::ops::ControlFlow::Continue(());
-        let plan = Plan::compare(&files, &to, OnExisting::Error, &mut go_on).unwrap();
-        let copied = plan.carry_out(&files, &to, &mut go_on).unwrap();
+        let from = Source::of(Arc::new(files), None);
+        let plan = Plan::compare(from, &to, OnExisting::Error, &mut go_on).unwrap();
+        let copied = plan.carry_out(&to, Durability::Full, &mut go_on).unwrap();
         assert_eq!((copied.files, copied.left_out.len()), (1, reserved.len()));
         let mut paths = Vec::new();
         to.files(&mut |entry| paths.push(entry.path.to_string())).unwrap();

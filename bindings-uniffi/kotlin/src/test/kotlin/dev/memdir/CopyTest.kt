@@ -33,6 +33,22 @@ class CopyTest {
     }
 
     @Test
+    fun `the history is copied`() {
+        val options = MemoryOptions(history = true)
+        val memory = Memory("$place/source", options)
+        memory.create("/memories/a.md", "one")
+        memory.strReplace("/memories/a.md", "one", "two")
+        val (source, destination) = listOf(openStore("$place/source"), openStore("sqlite:$place/a.db"))
+        assertEquals(2L, copy(source, destination).changes)
+        val copied = Memory("sqlite:$place/a.db", options)
+        assertEquals(memory.history(), copied.history())
+        copied.create("/memories/b.md", "three")
+        memory.delete("/memories/a.md")
+        assertThrows<MemdirException.Copy> { copy(source, destination) }
+        assertEquals(null, copy(source, destination, withoutHistory = true).changes)
+    }
+
+    @Test
     fun `another content is replaced only where that is said`() {
         val destination = openStore("$place/a")
         destination.write("/memories/a.md", "coffee".toByteArray(), false)

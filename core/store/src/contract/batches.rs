@@ -1,0 +1,92 @@
+//! The rule about files that are written together.
+
+use std::time::{Duration, SystemTime};
+
+use super::{Checked, Holds, Tree, done, expect, path};
+use crate::access::Times;
+use crate::path::MemoryPath;
+use crate::settings::OnExisting::{self, Error, Overwrite};
+use crate::{Context, FileToWrite, StoreError};
+
+/// Exceeds the number of files that any store treats specially.
+const MANY: usize = 100;
+
+pub(super) fn writing(store: &Checked<'_>) -> Holds {
+    done("writing no files", store.0.write_batch(&Context::new(), &[]).map_err(|it| it.error))?;
+    let time = SystemTime::UNIX_EPOCH + Duration::from_micros(1_500_000_000_123_456);
+    store.write("/memories/dir/old", "old")?;
+    let mut expected = store.tree()?;
+    let paths: Result<Vec<_>, _> =
+        (0..MANY).map(|number| path(&format!("/memories/d{}/{number}", number % 7))).collect();
+    let (mut paths, old) = (paths?, path("/memories/dir/old")?);
+    paths.push(old.clone());
+    let contents: Vec<Vec<u8>> = (0..paths.len()).map(|n| "ü\0\r\n".repeat(n).into()).collect();
+    let files = |existing| file_list(&paths, &contents, time, existing);
+    let written = store.0.write_batch(&Context::new(), &files(Overwrite));
+    done("writing files together", written.map_err(|failed| failed.error))?;
+    for (at, content) in paths.iter().zip(&contents) {
+        expected.extend(at.parent().map(|above| (above, None)));
+        expected.insert(at.clone(), Some(content.clone()));
+    }
+    expect("the tree after writing files together", &expected, &store.tree()?)?;
+
+    // The time is the same as that of a file that was written alone.
+    store.write("/memories/dir/alone", "alone")?;
+    let alone = path("/memories/dir/alone")?;
+    done("setting a time", store.0.set_modified(&alone, time))?;
+    let modified = |at: &MemoryPath| done("asking for a time", store.0.modified(at));
+    expect("the times are kept", modified(&alone)? == Some(time), modified(&old)? == Some(time))?;
+    done("deleting", store.0.delete(&alone))?;
+
+    ends_early(store, &mut expected, &old, &StoreError::AlreadyExists)?;
+    let below = path("/memories/dir/old/below")?;
+    ends_early(store, &mut expected, &below, &StoreError::NotADirectory)
+}
+
+fn file_list<'f>(
+    paths: &'f [MemoryPath],
+    contents: &'f [Vec<u8>],
+    time: SystemTime,
+    existing: OnExisting,
+) -> Vec<FileToWrite<'f>> {
+    let times = Times { modified: Some(time), accessed: Some(time) };
+    let file = |(path, content): (&'f MemoryPath, &'f Vec<u8>)| FileToWrite {
+        path,
+        content,
+        times,
+        existing,
+    };
+    paths.iter().zip(contents).map(file).collect()
+}
+
+/// Writes files of which one cannot be written: those before it stay, and the others are not written.
+fn ends_early(
+    store: &Checked<'_>,
+    expected: &mut Tree,
+    refused: &MemoryPath,
+    condition: &StoreError,
+) -> Holds {
+    let name = refused.name().unwrap_or_default();
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    for number in 0..40 {
+        before.push(path(&format!("/memories/before-{name}/{number}"))?);
+        after.push(path(&format!("/memories/after-{name}/{number}"))?);
+    }
+    let paths = [&before[..], std::slice::from_ref(refused), &after].concat();
+    let contents = vec![b"new".to_vec(); paths.len()];
+    let files = file_list(&paths, &contents, SystemTime::UNIX_EPOCH, Error);
+    match store.0.write_batch(&Context::new(), &files) {
+        Ok(()) => return Err(format!("writing {refused} among other files succeeded")),
+        Err(failed) => {
+            let is_expected =
+                std::mem::discriminant(&failed.error) == std::mem::discriminant(condition);
+            expect(&format!("that {} is \"{condition}\"", failed.error), true, is_expected)?;
+            expect("the number of files before the refused one", before.len(), failed.written)?;
+        }
+    }
+    expected.extend(path(&format!("/memories/before-{name}")).map(|above| (above, None)));
+    for at in before {
+        expected.insert(at, Some(b"new".to_vec()));
+    }
+    expect("the tree after a batch that ended early", &*expected, &store.tree()?)
+}
