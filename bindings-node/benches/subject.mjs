@@ -46,7 +46,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const begun = performance.now();
   const times = await Promise.all(callers.map((commands) => repeated(commands, seconds)));
   const elapsed = (performance.now() - begun) / 1000;
-  const ofCommand = times[0].map((_, at) => times.flatMap((lists) => lists[at]));
+  const ofCommand = (times[0] ?? []).map((_, at) => times.flatMap((lists) => lists[at]));
   const calls = ofCommand.reduce((sum, measured) => sum + measured.length, 0);
   console.log(JSON.stringify({ calls, seconds: elapsed, medians: ofCommand.map(median) }));
 }

@@ -71,8 +71,8 @@ def main() -> int:
         begun = time.perf_counter()
         if kind == "async":
             times = loop.run_until_complete(all_awaited(call, callers, seconds))
-        elif len(callers) == 1:
-            times = [repeated(call, callers[0], seconds)]
+        elif len(callers) <= 1:
+            times = [repeated(call, commands, seconds) for commands in callers]
         else:
             with ThreadPoolExecutor(len(callers)) as threads:
                 running = [
