@@ -20,9 +20,19 @@ const MAX_COMPILED_BYTES: usize = 10 << 20;
 
 /// The compiled pattern, or `None` if it is one for `regex-lite`.
 pub(super) fn compile(pattern: &str, ignores_case: bool) -> Option<Regex> {
+    compile_for(pattern, ignores_case, false)
+}
+
+/// A pattern for a whole text, each of whose matches is within a line. It matches in every line in which the pattern itself
+/// matches, if the line is searched alone. It may match in more lines: `\r` before the end of a line is optional here.
+pub(super) fn compile_for_lines(pattern: &str, ignores_case: bool) -> Option<Regex> {
+    compile_for(pattern, ignores_case, true)
+}
+
+fn compile_for(pattern: &str, ignores_case: bool, within_lines: bool) -> Option<Regex> {
     let ast = ParserBuilder::new().nest_limit(MAX_DEPTH).build().parse(pattern).ok()?;
     let flags = PatternFlags { ignores_case, ..PatternFlags::default() };
-    let hir = Translator { flags, groups: 0 }.translate(&ast)?;
+    let hir = Translator { flags, groups: 0, within_lines }.translate(&ast)?;
     let config = Config::new()
         .nfa_size_limit(Some(MAX_COMPILED_BYTES))
         .hybrid_cache_capacity(MAX_COMPILED_BYTES / 4);
@@ -42,6 +52,8 @@ struct PatternFlags {
 struct Translator {
     flags: PatternFlags,
     groups: u32,
+    /// Whether a match never contains `\n`, and `^` and `$` match at each line.
+    within_lines: bool,
 }
 
 impl Translator {
@@ -54,14 +66,18 @@ impl Translator {
             }
             Ast::Literal(literal) => self.literal(literal.c),
             Ast::Dot(_) => Hir::dot(match (self.flags.dot_matches_new_line, self.flags.crlf) {
-                (true, _) => Dot::AnyChar,
+                (true, _) if !self.within_lines => Dot::AnyChar,
+                (true, _) => Dot::AnyCharExceptLF,
                 (false, true) => Dot::AnyCharExceptCRLF,
                 (false, false) => Dot::AnyCharExceptLF,
             }),
             Ast::Assertion(assertion) => Hir::look(self.look(assertion)),
             Ast::ClassUnicode(_) => return None,
-            Ast::ClassPerl(class) => Hir::class(Class::Unicode(perl(class))),
-            Ast::ClassBracketed(class) => Hir::class(Class::Unicode(self.class(class)?)),
+            Ast::ClassPerl(class) => self.of_class(perl(class)),
+            Ast::ClassBracketed(class) => {
+                let class = self.class(class)?;
+                self.of_class(class)
+            }
             Ast::Repetition(repetition) => {
                 let sub = Box::new(self.translate(&repetition.ast)?);
                 let (min, max) = match &repetition.op.kind {
@@ -128,7 +144,17 @@ impl Translator {
         Some(())
     }
 
+    fn of_class(&self, mut class: ClassUnicode) -> Hir {
+        if self.within_lines {
+            class.difference(&of(&[('\n', '\n')], false));
+        }
+        Hir::class(Class::Unicode(class))
+    }
+
     fn literal(&self, c: char) -> Hir {
+        if self.within_lines && c == '\n' {
+            return Hir::fail();
+        }
         if self.flags.ignores_case && c.is_ascii_alphabetic() {
             let cases = [c.to_ascii_uppercase(), c.to_ascii_lowercase()];
             let ranges = cases.map(|c| ClassUnicodeRange::new(c, c));
@@ -139,6 +165,14 @@ impl Translator {
 
     fn look(&self, assertion: &Assertion) -> Look {
         let PatternFlags { multi_line, crlf, .. } = self.flags;
+        if self.within_lines {
+            match assertion.kind {
+                AssertionKind::StartLine if multi_line && crlf => return Look::StartCRLF,
+                AssertionKind::StartLine | AssertionKind::StartText => return Look::StartLF,
+                AssertionKind::EndLine | AssertionKind::EndText => return Look::EndCRLF,
+                _ => {}
+            }
+        }
         match assertion.kind {
             AssertionKind::StartLine if multi_line && crlf => Look::StartCRLF,
             AssertionKind::StartLine if multi_line => Look::StartLF,
@@ -260,11 +294,31 @@ mod tests {
     /// The first match and its first group, from each place on, by both engines.
     fn assert_same(pattern: &str, ignores_case: bool, text: &str) {
         let Ok(both) = Regex::builder().ignore_case(ignores_case).build(pattern) else { return };
-        let lite = Regex { fast: None, ..both.clone() };
+        let lite = Regex { fast: None, for_lines: None, ..both.clone() };
         assert_eq!(both.find(text), lite.find(text), "{pattern:?} in {text:?}");
         for (at, _) in text.char_indices().chain([(text.len(), ' ')]) {
             let (both, lite) = (both.find_at(text, at), lite.find_at(text, at));
             assert_eq!(both, lite, "{pattern:?} in {text:?} from {at}");
+        }
+        assert_no_match_is_skipped(pattern, ignores_case, text, &lite);
+    }
+
+    fn assert_no_match_is_skipped(pattern: &str, ignores_case: bool, text: &str, lite: &Regex) {
+        let builder = Regex::builder().ignore_case(ignores_case).skip_lines(true);
+        let skipping = builder.build(pattern).unwrap();
+        let mut starts = vec![0];
+        for line in text.split_inclusive('\n') {
+            let start = starts.last().copied().unwrap_or_default();
+            let alone = line.strip_suffix('\n').unwrap_or(line);
+            let end = start + alone.len();
+            if lite.find(alone.strip_suffix('\r').unwrap_or(alone)).is_some() {
+                for from in starts.drain(..) {
+                    let found = skipping.skip_lines(text, from);
+                    let is_not_skipped = found.is_some_and(|at| (from..=end).contains(&at));
+                    assert!(is_not_skipped, "{pattern:?} in {text:?} from {from}: {found:?}");
+                }
+            }
+            starts.push(start + line.len());
         }
     }
 

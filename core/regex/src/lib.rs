@@ -33,6 +33,9 @@ pub struct Regex {
     lite: regex_lite::Regex,
     #[cfg(feature = "fast")]
     fast: Option<regex_automata::meta::Regex>,
+    /// For whole texts, of which each line is searched alone.
+    #[cfg(feature = "fast")]
+    for_lines: Option<regex_automata::meta::Regex>,
 }
 
 /// How a pattern is compiled.
@@ -40,6 +43,7 @@ pub struct Regex {
 pub struct Builder {
     ignore_case: bool,
     size_limit: Option<usize>,
+    skip_lines: bool,
 }
 
 /// Why a pattern is not usable. Displays the reason as `regex-lite` gives it.
@@ -69,6 +73,13 @@ impl Builder {
         self
     }
 
+    /// Whether [`Regex::skip_lines`] skips lines. This takes the time and memory of a second compilation. Default: no.
+    #[must_use]
+    pub fn skip_lines(mut self, skip_lines: bool) -> Self {
+        self.skip_lines = skip_lines;
+        self
+    }
+
     /// Compiles a pattern.
     ///
     /// # Errors
@@ -84,6 +95,11 @@ impl Builder {
             lite,
             #[cfg(feature = "fast")]
             fast: fast::compile(pattern, self.ignore_case),
+            #[cfg(feature = "fast")]
+            for_lines: match self.skip_lines {
+                true => fast::compile_for_lines(pattern, self.ignore_case),
+                false => None,
+            },
         })
     }
 }
@@ -109,6 +125,30 @@ impl Regex {
             return fast.find(text).map(|found| found.range());
         }
         self.lite.find(text).map(|found| found.range())
+    }
+
+    /// Skips lines in which the pattern does not match, from byte `at` of a text on, at which a line starts. Returns a place in the
+    /// next line that may match, or at its end. `None` if no line matches. Lines are searched as with [`find`](Self::find) in each
+    /// line alone, without its `\n` or `\r\n`.
+    ///
+    /// ```
+    /// let tea = memdir_regex::Regex::builder().skip_lines(true).build("^tea$")?;
+    /// // Without the feature `fast`, no line is skipped.
+    /// let expected = if cfg!(feature = "fast") { 10 } else { 0 };
+    /// assert_eq!(tea.skip_lines("coffee\ntea\n", 0), Some(expected));
+    /// # Ok::<(), memdir_regex::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If `at` is greater than the length of the text.
+    #[must_use]
+    pub fn skip_lines(&self, text: &str, at: usize) -> Option<usize> {
+        #[cfg(feature = "fast")]
+        if let Some(for_lines) = &self.for_lines {
+            let input = regex_automata::Input::new(text).range(at..).earliest(true);
+            return for_lines.search_half(&input).map(|end| end.offset());
+        }
+        (at < text.len()).then_some(at)
     }
 
     /// Where the pattern matches, in bytes: the first `limit` matches that are not empty.

@@ -1,9 +1,10 @@
 //! `grep`: finds the names and the lines that match a text or a pattern.
 
-use std::io::{BufRead as _, BufReader, Read};
+use std::io::{ErrorKind, Read};
 use std::ops::{ControlFlow, Range};
 
 use memchr::memmem::Finder;
+use memchr::{memchr, memchr_iter, memrchr};
 use memdir_regex::Regex;
 use memdir_store::path::{MAX_LEVELS, MemoryPath};
 use memdir_store::{ConfigError, Error};
@@ -14,15 +15,15 @@ use crate::store::{InContext, Node, Store as _, StoreError};
 use crate::text::excerpt;
 
 /// The longest line that is searched completely, in bytes. A longer line is searched up to here.
-const LONGEST_LINE: u64 = if cfg!(test) { 64 * 1024 } else { 16 * 1024 * 1024 };
+const LONGEST_LINE: usize = if cfg!(test) { 64 * 1024 } else { 16 * 1024 * 1024 };
+
+/// The number of bytes of a file that are in memory at a time, unless a line is longer.
+const BLOCK: usize = 64 * 1024;
 
 /// The longest regular expression, in bytes, and the most memory that a compiled one may take. Without the
 /// feature `fast-regex`, each character of a text may take time proportional to the size of the pattern.
 const MAX_PATTERN_BYTES: usize = 4096;
 const MAX_COMPILED_BYTES: usize = 1 << 20;
-
-/// The number of lines of a file after which `grep` checks for cancellation.
-const LINES_BETWEEN_CHECKS: u64 = 1024;
 
 /// A search query: a text, or a pattern.
 ///
@@ -124,6 +125,18 @@ impl GrepQuery {
         }
     }
 
+    /// Skips lines of a text in which the query does not match, from the start of a line on. Returns a place in the next line
+    /// that may match, or at its end. `None` if no line matches.
+    fn skip_lines(&self, text: &str, at: usize) -> Option<usize> {
+        match &self.kind {
+            Kind::Regex(regex) => regex.skip_lines(text, at),
+            Kind::Text { .. } if self.ignores_case => (at < text.len()).then_some(at),
+            Kind::Text { finder, .. } => {
+                finder.find(text.as_bytes().get(at..)?).map(|found| at + found)
+            }
+        }
+    }
+
     /// Returns the first `limit` matches, as ranges of bytes in the line, in order. Matches are not empty and
     /// do not overlap.
     #[must_use]
@@ -176,7 +189,7 @@ fn compile(pattern: &str, ignores_case: bool) -> Result<Regex, Error> {
         return Err(wrong(&format!("it is over {MAX_PATTERN_BYTES} bytes long")));
     }
     let builder = Regex::builder().ignore_case(ignores_case).size_limit(MAX_COMPILED_BYTES);
-    builder.build(pattern).map_err(|error| wrong(&error.to_string()))
+    builder.skip_lines(true).build(pattern).map_err(|error| wrong(&error.to_string()))
 }
 
 /// A match of [`Memory::grep`](crate::Memory::grep).
@@ -200,6 +213,7 @@ pub(crate) fn grep(
     query: &GrepQuery,
     found: &mut dyn FnMut(GrepMatch) -> ControlFlow<()>,
 ) -> Result<(), Error> {
+    let mut block = Vec::new();
     for entry in super::list(store, path, MAX_LEVELS)? {
         store.check().map_err(Error::Store)?;
         let name = entry.path.name().unwrap_or_default();
@@ -209,31 +223,42 @@ pub(crate) fn grep(
                 return Ok(());
             }
         }
-        if entry.is_file() && lines(store, policies, &entry.path, query, found)?.is_break() {
-            return Ok(());
+        if entry.is_file() {
+            let mut search = Search { store, path: &entry.path, query, number: 1, found };
+            if lines(policies, &mut search, &mut block)?.is_break() {
+                return Ok(());
+            }
         }
     }
     Ok(())
 }
 
-/// Searches one file. A file that was removed, cannot be read, or is not text has no matches.
+/// The search of one file.
+struct Search<'s> {
+    store: &'s InContext<'s>,
+    path: &'s MemoryPath,
+    query: &'s GrepQuery,
+    /// The number of the next line.
+    number: u64,
+    found: &'s mut dyn FnMut(GrepMatch) -> ControlFlow<()>,
+}
+
+/// Searches one file. A file that was removed, cannot be read, or is not text has no matches. `block` is reused from file to file.
 fn lines(
-    store: &InContext<'_>,
     policies: &Policies,
-    path: &MemoryPath,
-    query: &GrepQuery,
-    found: &mut dyn FnMut(GrepMatch) -> ControlFlow<()>,
+    search: &mut Search<'_>,
+    block: &mut Vec<u8>,
 ) -> Result<ControlFlow<()>, Error> {
     if policies.sensitive.on_view {
         // A key that spans several lines is recognised by its first line, so the whole text is needed.
-        return match super::read_shown(store, policies, path) {
-            Ok(text) => in_text(store, text.as_bytes(), path, query, found),
+        return match super::read_shown(search.store, policies, search.path) {
+            Ok(text) => search.content(text.as_bytes(), block),
             Err(Error::Refused(_)) => Ok(ControlFlow::Continue(())),
             Err(error) => Err(error),
         };
     }
-    match store.open(path, 0) {
-        Ok(Node::File(_, content)) => in_text(store, content, path, query, found),
+    match search.store.open(search.path, 0) {
+        Ok(Node::File(_, content)) => search.content(content, block),
         Ok(Node::Directory(_)) => Ok(ControlFlow::Continue(())),
         Err(error @ (StoreError::Failed { .. } | StoreError::Busy | StoreError::Cancelled)) => {
             Err(Error::Store(error))
@@ -242,61 +267,103 @@ fn lines(
     }
 }
 
-fn in_text(
-    store: &InContext<'_>,
-    content: impl Read,
-    path: &MemoryPath,
-    query: &GrepQuery,
-    found: &mut dyn FnMut(GrepMatch) -> ControlFlow<()>,
-) -> Result<ControlFlow<()>, Error> {
-    let failed = |error| Error::Store(StoreError::failed("reading a file", error));
-    let mut content = BufReader::new(content);
-    let mut line = Vec::new();
-    for number in 1.. {
-        if number % LINES_BETWEEN_CHECKS == 0 {
-            store.check().map_err(Error::Store)?;
-        }
-        line.clear();
-        if (&mut content).take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(failed)? == 0 {
-            break;
-        }
-        if line.len() as u64 == LONGEST_LINE && !line.ends_with(b"\n") {
-            skip_line(&mut content).map_err(failed)?;
-            cut_to_a_character(&mut line);
-        }
-        let Ok(text) = str::from_utf8(&line) else { break };
-        let text = text.strip_suffix('\n').unwrap_or(text);
-        let text = text.strip_suffix('\r').unwrap_or(text);
-        if let Some(at) = query.find(text) {
-            let (path, text) = (path.clone(), excerpt(text, at));
-            if found(GrepMatch { path, line: Some(number), text }).is_break() {
-                return Ok(ControlFlow::Break(()));
+impl Search<'_> {
+    /// Searches a content in blocks of whole lines.
+    fn content(
+        &mut self,
+        mut content: impl Read,
+        block: &mut Vec<u8>,
+    ) -> Result<ControlFlow<()>, Error> {
+        let mut filled = 0;
+        // Whether the rest of a line that was too long must be skipped.
+        let mut skips = false;
+        loop {
+            if filled == block.len() {
+                block.resize((2 * filled).clamp(BLOCK, LONGEST_LINE), 0);
             }
+            let read = match content.read(&mut block[filled..]) {
+                Ok(read) => read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => {
+                    return Err(Error::Store(StoreError::failed("reading a file", error)));
+                }
+            };
+            self.store.check().map_err(Error::Store)?;
+            let last_newline = memrchr(b'\n', &block[filled..filled + read]);
+            let mut end = last_newline.map_or(0, |newline| filled + newline + 1);
+            filled += read;
+            let (mut start, mut is_cut) = (0, false);
+            if skips {
+                let newline = memchr(b'\n', &block[..filled]);
+                start = newline.map_or(filled, |newline| newline + 1);
+                end = end.max(start);
+                skips = newline.is_none();
+            } else if end == 0 && filled == LONGEST_LINE {
+                (end, skips, is_cut) = (filled, true, true);
+            } else if read == 0 {
+                end = filled;
+            }
+            match self.block(&block[start..end], is_cut) {
+                Ok(ControlFlow::Continue(())) if read > 0 => {}
+                Ok(flow) => return Ok(flow),
+                // A file is searched up to the first line that is not text.
+                Err(NotText) => return Ok(ControlFlow::Continue(())),
+            }
+            // The newline of a cut line is not in the block.
+            self.number += u64::from(is_cut);
+            block.copy_within(end..filled, 0);
+            filled -= end;
         }
     }
-    Ok(ControlFlow::Continue(()))
-}
 
-fn skip_line(content: &mut impl std::io::BufRead) -> std::io::Result<()> {
-    loop {
-        let buffered = content.fill_buf()?;
-        let end = buffered.iter().position(|&byte| byte == b'\n');
-        let used = end.map_or(buffered.len(), |end| end + 1);
-        let is_over = end.is_some() || used == 0;
-        content.consume(used);
-        if is_over {
-            return Ok(());
+    /// Searches whole lines, or the beginning of a line that is too long.
+    fn block(&mut self, block: &[u8], is_cut: bool) -> Result<ControlFlow<()>, NotText> {
+        let (text, ended) = match str::from_utf8(block) {
+            Ok(text) => (text, Ok(ControlFlow::Continue(()))),
+            Err(error) => {
+                let valid = str::from_utf8(&block[..error.valid_up_to()]).unwrap_or_default();
+                match is_cut && error.error_len().is_none() {
+                    true => (valid, Ok(ControlFlow::Continue(()))),
+                    false => (
+                        &valid[..memrchr(b'\n', valid.as_bytes()).map_or(0, |at| at + 1)],
+                        Err(NotText),
+                    ),
+                }
+            }
+        };
+        let mut start = 0;
+        while let Some(at) = self.query.skip_lines(text, start) {
+            let skipped =
+                memrchr(b'\n', &text.as_bytes()[start..at]).map_or(0, |newline| newline + 1);
+            self.number += newlines(&text[start..start + skipped]);
+            start += skipped;
+            if start == text.len() {
+                return ended;
+            }
+            let rest = &text[start..];
+            let end = memchr(b'\n', rest.as_bytes());
+            let line = &rest[..end.unwrap_or(rest.len())];
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            if let Some(at) = self.query.find(line) {
+                let (path, line, text) = (self.path.clone(), Some(self.number), excerpt(line, at));
+                if (self.found)(GrepMatch { path, line, text }).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            let Some(newline) = end else { return ended };
+            self.number += 1;
+            start += newline + 1;
         }
+        self.number += newlines(&text[start..]);
+        ended
     }
 }
 
-/// Removes an incomplete character from the end.
-fn cut_to_a_character(line: &mut Vec<u8>) {
-    if let Err(error) = str::from_utf8(line)
-        && error.error_len().is_none()
-    {
-        line.truncate(error.valid_up_to());
-    }
+/// The rest of the content is not searched.
+struct NotText;
+
+fn newlines(text: &str) -> u64 {
+    memchr_iter(b'\n', text.as_bytes()).count() as u64
 }
 
 #[cfg(test)]
@@ -310,10 +377,12 @@ mod tests {
         let path = MemoryPath::parse("/memories/a").unwrap();
         let store = InProcess::new();
         let store = InContext::new(&store, &Context::new());
-        let _ = in_text(&store, content, &path, query, &mut |found| {
+        let mut found = |found: GrepMatch| {
             all.push((found.line.unwrap(), found.text));
             ControlFlow::Continue(())
-        });
+        };
+        let mut search = Search { store: &store, path: &path, query, number: 1, found: &mut found };
+        assert!(search.content(content, &mut Vec::new()).unwrap().is_continue());
         all
     }
 
@@ -395,8 +464,61 @@ mod tests {
 
     #[test]
     fn of_a_line_without_end_the_first_bytes_are_searched() {
-        let mut line = vec![b'x'; usize::try_from(LONGEST_LINE).unwrap() - 1];
+        let mut line = vec![b'x'; LONGEST_LINE - 1];
         line.extend("étea\ntea".as_bytes());
         assert_eq!(found(&line, &GrepQuery::text("tea")), [(2, "tea".to_owned())]);
+        let longer = ["tea".as_bytes(), &vec![b'x'; 3 * LONGEST_LINE], b"tea\n\n", &line].concat();
+        let numbers: Vec<u64> =
+            found(&longer, &GrepQuery::text("tea")).iter().map(|(number, _)| *number).collect();
+        assert_eq!(numbers, [1, 4]);
+        let end = [&vec![b'x'; LONGEST_LINE - 3], "tea".as_bytes()].concat();
+        for after in ["", "\n", "\nx", "x", "xtea"] {
+            let content = [&end, after.as_bytes()].concat();
+            assert_eq!(found(&content, &GrepQuery::regex("tea").unwrap()).len(), 1, "{after}");
+        }
+    }
+
+    /// Returns at most this many bytes at a time.
+    struct Slowly<'c>(&'c [u8], usize);
+
+    impl Read for Slowly<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let size = self.1.min(buffer.len());
+            self.0.read(&mut buffer[..size])
+        }
+    }
+
+    #[test]
+    fn lines_are_found_wherever_a_block_ends() {
+        let store = InProcess::new();
+        let (store, path) = (InContext::new(&store, &Context::new()), MemoryPath::root());
+        let queries = [
+            GrepQuery::text("tea"),
+            GrepQuery::text("TEA").ignoring_case(),
+            GrepQuery::regex("^t.*[^b]$").unwrap(),
+            GrepQuery::regex(r"a\s*").unwrap(),
+            GrepQuery::text(""),
+        ];
+        for before in (0..6).chain(BLOCK - 6..BLOCK + 2) {
+            let filler = "y\r\n".repeat(before / 3) + &"\n".repeat(before % 3);
+            let content = format!("{filler}tea\nb\n\ntea\r\n{}tea", "x\n".repeat(BLOCK));
+            for (query, size) in queries.iter().zip([1, 7, BLOCK, usize::MAX, 4096]) {
+                let expected: Vec<u64> = (1..)
+                    .zip(content.lines())
+                    .filter(|(_, line)| query.is_in(line))
+                    .map(|(number, _)| number)
+                    .collect();
+                let mut lines = Vec::new();
+                let mut found = |found: GrepMatch| {
+                    lines.extend(found.line);
+                    ControlFlow::Continue(())
+                };
+                let (path, found) = (&path, &mut found as &mut dyn FnMut(_) -> _);
+                let mut search = Search { store: &store, path, query, number: 1, found };
+                let content = Slowly(content.as_bytes(), size);
+                assert!(search.content(content, &mut Vec::new()).unwrap().is_continue());
+                assert_eq!(lines, expected, "{query:?} after {before} bytes, by {size}");
+            }
+        }
     }
 }

@@ -18,9 +18,9 @@ use rustix::io::Errno;
 
 use super::beneath::condition;
 use super::descend::id;
-use super::directory::{Parent, flush};
+use super::directory::{Directory, Parent};
 use super::flushes::{can_flush_together, flush_together};
-use super::lock::{Locked, Root};
+use super::lock::Root;
 use super::moving::rename_new;
 use super::remove::Doomed;
 use super::staged::{FILE_MODE, StagedContent};
@@ -121,7 +121,7 @@ impl<'b, 'f> Batch<'b, 'f> {
             staging,
             replaced: Vec::new(),
             sets_access: sets_access && store.info().tracks_access,
-            flushes_together: is_full && can_flush_together(root.file(), files.len()),
+            flushes_together: is_full && can_flush_together(root, files.len()),
         }))
     }
 
@@ -149,7 +149,9 @@ impl<'b, 'f> Batch<'b, 'f> {
         let pieces = [file.content];
         // Flushed below, because the times are set first.
         let content = StagedContent { pieces: &pieces, replaces, durability: Durability::Relaxed };
-        content.write_to_file(&staged)?;
+        let created =
+            fstat(&staged).map_err(|errno| condition("writing a file", errno).unchanged())?;
+        content.write_to_file(&staged, &created)?;
         let failed = |error| StoreError::failed("setting a file's time", error).unchanged();
         if let Some(time) = file.times.accessed.filter(|_| self.sets_access) {
             times::record_access(&staged, time)
@@ -169,7 +171,7 @@ impl<'b, 'f> Batch<'b, 'f> {
     /// single write.
     fn place_all(&mut self) -> Result<usize, BatchError> {
         if self.flushes_together {
-            flush_together(self.root.file())
+            flush_together(self.root)
                 .map_err(|error| BatchError { written: 0, error: error.unchanged() })?;
         }
         let (mut placed, mut end) = (0, Ok(()));
@@ -181,7 +183,7 @@ impl<'b, 'f> Batch<'b, 'f> {
             }
         }
         if self.flushes_together {
-            flush_together(self.root.file()).map_err(|error| BatchError { written: 0, error })?;
+            flush_together(self.root).map_err(|error| BatchError { written: 0, error })?;
         }
         end.map_err(|error| BatchError { written: placed, error }).map(|()| placed)
     }
@@ -189,22 +191,25 @@ impl<'b, 'f> Batch<'b, 'f> {
     /// Moves some files into place under the lock, and counts them.
     fn place_some(&self, placed: &mut usize) -> Result<(), StoreError> {
         let mut backoff = self.store.backoff(self.context);
-        // `None`: another process has replaced the root.
-        let Some(locked) = self.store.lock(self.root, &mut backoff)? else { return Ok(()) };
+        // Another process has replaced the root.
+        if !self.store.lock(self.root, &mut backoff)? {
+            self.root.release();
+            return Ok(());
+        }
         let (mut changed, mut result, before) = (Vec::new(), Ok(true), *placed);
         for number in (*placed..self.replaced.len()).take(PLACED_TOGETHER) {
-            result = self.place(&locked, number, &mut changed);
+            result = self.place(number, &mut changed);
             match result {
                 Ok(true) => *placed += 1,
                 _ => break,
             }
         }
-        drop(locked);
+        self.root.release();
         // Each directory once.
         changed.sort_by_key(|(number, _)| *number);
         changed.dedup_by_key(|(number, _)| *number);
         let flushed =
-            changed.iter().try_for_each(|(_, directory)| flush(directory, self.store.durability));
+            changed.iter().try_for_each(|(_, directory)| directory.flush(self.store.durability));
         flushed.inspect_err(|_| *placed = before)?;
         result.map(drop)
     }
@@ -213,13 +218,12 @@ impl<'b, 'f> Batch<'b, 'f> {
     /// file needs a single write.
     fn place(
         &self,
-        locked: &Locked<'_>,
         number: usize,
-        changed: &mut Vec<((u64, u64), File)>,
+        changed: &mut Vec<((u64, u64), Directory<'b>)>,
     ) -> Result<bool, StoreError> {
         let FileToWrite { path, existing, .. } = self.files[number];
         let Some(name) = path.name() else { return Ok(false) };
-        let parent = Parent::make(locked.as_fd(), path)?;
+        let parent = Parent::make(self.root.as_fd(), path)?;
         let now = may_be_written(&parent.directory, name, existing)?;
         if mode_and_owner(now.as_ref()) != self.replaced[number] {
             return Ok(false);
@@ -233,7 +237,7 @@ impl<'b, 'f> Batch<'b, 'f> {
         }
         let directories = parent.keep();
         if self.store.durability == Durability::Full && !self.flushes_together {
-            for directory in directories.into_files() {
+            for directory in directories.into_directories() {
                 let stat = fstat(&directory).map_err(|errno| condition("writing a file", errno))?;
                 changed.push((id(&stat), directory));
             }

@@ -5,8 +5,13 @@
 //! following links. Either way, a directory that is replaced by a link in the middle of a command is never
 //! followed. (Android kills a process that calls `openat2`, so it is not used there.)
 
+#[cfg(target_os = "linux")]
+use std::path::Path;
+
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, openat, statat};
+#[cfg(target_os = "linux")]
+use rustix::fs::{CWD, ResolveFlags};
 use rustix::io::Errno;
 
 use memdir_store::StoreError;
@@ -16,7 +21,9 @@ use memdir_store::StoreError;
 pub(super) fn open(root: BorrowedFd<'_>, relative: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
     let relative = if relative.is_empty() { "." } else { relative };
     #[cfg(target_os = "linux")]
-    if let Some(result) = open_at_once(root, relative, flags) {
+    if let Some(result) =
+        open_at_once(root, relative, flags, ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS)
+    {
         return result;
     }
     open_by_steps(root, relative, flags)
@@ -24,20 +31,20 @@ pub(super) fn open(root: BorrowedFd<'_>, relative: &str, flags: OFlags) -> Resul
 
 /// `None` if this system does not support the call.
 #[cfg(target_os = "linux")]
-fn open_at_once(
-    root: BorrowedFd<'_>,
-    relative: &str,
+fn open_at_once<P: rustix::path::Arg>(
+    at: BorrowedFd<'_>,
+    path: P,
     flags: OFlags,
+    resolve: ResolveFlags,
 ) -> Option<Result<OwnedFd, Errno>> {
-    use rustix::fs::{ResolveFlags, openat2};
+    use rustix::fs::openat2;
     use std::sync::atomic::{AtomicBool, Ordering};
 
     static MISSING: AtomicBool = AtomicBool::new(false);
     if MISSING.load(Ordering::Relaxed) {
         return None;
     }
-    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-    match openat2(root, relative, flags | OFlags::CLOEXEC, Mode::empty(), resolve) {
+    match openat2(at, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve) {
         // Sandboxes return EPERM for unknown calls.
         Err(Errno::NOSYS | Errno::PERM) => {
             MISSING.store(true, Ordering::Relaxed);
@@ -103,14 +110,37 @@ pub(super) fn look(root: BorrowedFd<'_>, relative: &str) -> Result<EntryAt, Stor
             return Err(StoreError::SpecialFile);
         }
     }
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let opened = open(root, relative, flags).map_err(failed)?;
-    let stat = fstat(&opened).map_err(failed)?;
-    match kind(&stat) {
-        FileType::RegularFile => Ok(EntryAt::File(opened, stat)),
-        FileType::Directory => Ok(EntryAt::Directory(opened)),
-        _ => Err(StoreError::SpecialFile),
+    let opened = open(root, relative, LOOK).map_err(failed)?;
+    entry_at(opened).map_err(failed)?.ok_or(StoreError::SpecialFile)
+}
+
+/// The flags to open an entry for reading. If it is a FIFO or a device, they keep the call from blocking.
+const LOOK: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+
+/// `None` if it is neither a file nor a directory.
+fn entry_at(opened: OwnedFd) -> Result<Option<EntryAt>, Errno> {
+    let stat = fstat(&opened)?;
+    Ok(match kind(&stat) {
+        FileType::RegularFile => Some(EntryAt::File(opened, stat)),
+        FileType::Directory => Some(EntryAt::Directory(opened)),
+        _ => None,
+    })
+}
+
+/// As [`look`], in one step from the path of the root on this machine. So a reader does not open the root.
+///
+/// That path had no links when the store was opened, and `relative` has no `..`. So a path without links leads beneath the
+/// root, and it leads through the directory that is at the root's path now. `None` if there is no such file or directory, or if
+/// anything else is unusual; [`look`] finds the reason.
+#[cfg(target_os = "linux")]
+pub(super) fn look_from(root: &Path, relative: &str) -> Option<EntryAt> {
+    let path = root.join(relative);
+    let stat = statat(CWD, &path, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    if !matches!(kind(&stat), FileType::RegularFile | FileType::Directory) {
+        return None;
     }
+    let opened = open_at_once(CWD, &path, LOOK, ResolveFlags::NO_SYMLINKS)?.ok()?;
+    entry_at(opened).ok()?
 }
 
 pub(super) fn kind(stat: &Stat) -> FileType {

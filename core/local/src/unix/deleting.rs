@@ -1,7 +1,6 @@
 //! Deletes and moves files and directories: one step under the lock, whatever the number of files below the path.
 
 use std::ffi::CString;
-use std::fs::File;
 
 use memdir_store::Context;
 use memdir_store::StoreError;
@@ -12,7 +11,7 @@ use rustix::io::Errno;
 
 use super::beneath::{condition, kind};
 use super::descend::id;
-use super::directory::{self, Parent, flush};
+use super::directory::{Changed, Directory, Parent};
 use super::listing::entries;
 use super::moving::{self, rename_new};
 use super::remove::{self, Doomed};
@@ -27,31 +26,42 @@ impl LocalDirectory {
         path: &MemoryPath,
     ) -> Result<(), StoreError> {
         let mut backoff = self.backoff(context);
+        let mut may_be_directory = false;
         loop {
             let root = self.enter_to_write()?;
             // Without the lock, because the check may take long.
-            let checked = {
+            let checked = may_be_directory && {
                 let (parent, name, stat) = existing_entry(root.as_fd(), path)?;
                 check_directory(&parent, name, &stat)?
             };
-            let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
-            let (parent, name, stat) = existing_entry(locked.as_fd(), path)?;
-            if kind(&stat) != FileType::Directory {
-                // A file, or an entry that another program created: a link is removed and not followed.
-                remove::file(&parent, name)?;
-                drop(locked);
-                Self::tidy(&root);
-                return flush(&parent, self.durability);
+            if !self.lock(&root, &mut backoff)? {
+                continue;
             }
-            if !checked {
-                check_directory(&parent, name, &stat)?;
+            let (parent, name) =
+                parent_of(root.as_fd(), path).map_err(|error| absent(error).unchanged())?;
+            // A file, or an entry that another program created: a link is removed and not followed.
+            let removed = remove::file(parent.as_fd(), name);
+            if removed.is_ok() {
+                Self::unlock(&root);
+                return parent.flush(self.durability);
+            }
+            match peek(&parent, name) {
+                Ok(Some(stat)) if kind(&stat) == FileType::Directory => {
+                    if !checked && !may_be_directory {
+                        may_be_directory = true;
+                        continue;
+                    }
+                    if !checked {
+                        check_directory(&parent, name, &stat)?;
+                    }
+                }
+                _ => return removed,
             }
             let doomed = set_aside(root.as_fd(), &parent, name)?;
-            drop(locked);
-            let Some(doomed) = doomed else { return flush(&parent, self.durability) };
+            root.release();
+            let Some(doomed) = doomed else { return parent.flush(self.durability) };
             // If a loss of power undoes the rename, the directory is back and must be complete.
-            let flushed =
-                flush(&parent, self.durability).and_then(|()| flush(root.file(), self.durability));
+            let flushed = parent.flush(self.durability).and_then(|()| root.flush(self.durability));
             // Remove it even if the flush failed: it is hidden and stays hidden, and the next writer would remove it as a
             // leftover anyway.
             doomed.remove_with_leftovers();
@@ -69,10 +79,10 @@ impl LocalDirectory {
         if self.read_only {
             return Err(StoreError::Source(Box::new(StoreError::ReadOnly)));
         }
-        let (old_parent, changed) =
-            self.locked(context, |root| move_in(context, root, from, to))?;
-        changed.flush(self.durability)?;
-        flush(&old_parent, self.durability)
+        let root = self.enter_locked(context)?;
+        let moved = move_in(context, root.as_fd(), from, to)?;
+        Self::unlock(&root);
+        moved.flush(self.durability)
     }
 
     /// Moves everything into one directory, then deletes that directory.
@@ -82,10 +92,12 @@ impl LocalDirectory {
             let root = self.enter_to_write()?;
             // Without the lock, because the check may take long.
             check_all(root.as_fd())?;
-            let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
+            if !self.lock(&root, &mut backoff)? {
+                continue;
+            }
             let doomed = set_all_aside(root.as_fd())?;
-            drop(locked);
-            let flushed = flush(root.file(), self.durability);
+            root.release();
+            let flushed = root.flush(self.durability);
             // As in a deletion, even if the flush failed.
             doomed.remove_with_leftovers();
             Self::tidy(&root);
@@ -147,12 +159,12 @@ fn set_all_aside(root: BorrowedFd<'_>) -> Result<Doomed<'_>, StoreError> {
 }
 
 /// Renames a file or directory. The caller has the lock, and must flush the returned directories.
-pub(super) fn move_in(
+pub(super) fn move_in<'r>(
     context: &Context,
-    root: BorrowedFd<'_>,
+    root: BorrowedFd<'r>,
     from: &MemoryPath,
     to: &MemoryPath,
-) -> Result<(File, directory::Changed), StoreError> {
+) -> Result<Changed<'r>, StoreError> {
     let of_source = |error| match error {
         StoreError::NotFound | StoreError::NotADirectory => StoreError::NotFound,
         other => StoreError::Source(Box::new(other)),
@@ -160,28 +172,39 @@ pub(super) fn move_in(
     let (old_parent, old) = parent_of(root, from).map_err(of_source)?;
     let source = peek(&old_parent, old).map_err(of_source)?.ok_or(StoreError::NotFound)?;
     let Some(new) = to.name() else { return Err(StoreError::AlreadyExists) };
-    let destination = parent_of(root, to);
-    if let Ok((parent, name)) = &destination
-        && peek(parent, name)?.is_some()
+    let is_directory = kind(&source) == FileType::Directory;
+    let within_parent = from.parent() == to.parent();
+    let destination = match within_parent {
+        true => Ok(None),
+        false => parent_of(root, to).map(|(parent, _)| Some(parent)),
+    };
+    // On Linux the rename of a file finds what exists at the new path, and there is no other error that would come first.
+    let must_look = is_directory || cfg!(not(any(target_os = "linux", target_os = "android")));
+    if let (true, Ok(parent)) = (must_look, &destination)
+        && peek(parent.as_ref().unwrap_or(&old_parent), new)?.is_some()
     {
         return Err(StoreError::AlreadyExists);
     }
-    let is_directory = kind(&source) == FileType::Directory;
     if is_directory && (from.is_above(to) || is_above_folded(root, from, &source, to)) {
         return Err(StoreError::IntoItself);
     }
-    match destination {
-        Ok(_) | Err(StoreError::NotFound) => {}
+    let destination = match destination {
+        Ok(parent) => parent.map(Parent::existing),
+        Err(StoreError::NotFound) => None,
         Err(error) => return Err(error),
-    }
+    };
     // Everything below has a valid path now. Only a longer or deeper path can make one invalid.
     if is_directory && moving::grows(from, to) {
         moving::check_paths_below(old_parent.as_fd(), old, from, to)
             .map_err(|_| StoreError::NameTooLong)?;
     }
-    let parent = Parent::make(root, to)?;
+    let new_parent = match destination {
+        None if !within_parent => Some(Parent::make(root, to)?),
+        existing => existing,
+    };
     context.check()?;
-    rename_new(old_parent.as_fd(), old, parent.directory.as_fd(), new).map_err(|errno| {
+    let into = new_parent.as_ref().map_or(&old_parent, |parent| &parent.directory);
+    rename_new(old_parent.as_fd(), old, into.as_fd(), new).map_err(|errno| {
         let error = match errno {
             // Either another file system is mounted in the tree, or this is an overlay, which moves files but no
             // directories of its lower layer.
@@ -191,7 +214,9 @@ pub(super) fn move_in(
         // If it is still at the old path, nothing was moved.
         if matches!(peek(&old_parent, old), Ok(Some(_))) { error.unchanged() } else { error }
     })?;
-    Ok((old_parent, parent.keep()))
+    let mut changed = new_parent.map(Parent::keep).unwrap_or_default();
+    changed.and(old_parent);
+    Ok(changed)
 }
 
 /// Whether `to` is below the directory `from` by another spelling of its path that the file system treats as equal.
@@ -215,10 +240,10 @@ fn is_above_folded(
     matches!(found, Ok(Some(found)) if id(&found) == id(source))
 }
 
-fn existing_entry<'p>(
-    root: BorrowedFd<'_>,
+fn existing_entry<'r, 'p>(
+    root: BorrowedFd<'r>,
     path: &'p MemoryPath,
-) -> Result<(File, &'p str, Stat), StoreError> {
+) -> Result<(Directory<'r>, &'p str, Stat), StoreError> {
     let found = parent_of(root, path).map_err(absent).and_then(|(parent, name)| {
         let stat = peek(&parent, name)?.ok_or(StoreError::NotFound)?;
         Ok((parent, name, stat))
@@ -227,7 +252,7 @@ fn existing_entry<'p>(
 }
 
 /// Whether the entry is a directory. If so, also checks that it can be deleted, as far as that can be predicted.
-fn check_directory(parent: &File, name: &str, stat: &Stat) -> Result<bool, StoreError> {
+fn check_directory(parent: &Directory<'_>, name: &str, stat: &Stat) -> Result<bool, StoreError> {
     if kind(stat) != FileType::Directory {
         return Ok(false);
     }
@@ -238,7 +263,7 @@ fn check_directory(parent: &File, name: &str, stat: &Stat) -> Result<bool, Store
 /// Moves a directory to a hidden name. The caller has the lock. `None` if it is already removed.
 fn set_aside<'d>(
     root: BorrowedFd<'d>,
-    parent: &'d File,
+    parent: &'d Directory<'_>,
     name: &str,
 ) -> Result<Option<Doomed<'d>>, StoreError> {
     let failed = |errno| condition("deleting a directory", errno);

@@ -1,6 +1,6 @@
 //! Directories: the root, and the parents that a command creates.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder};
 use std::io;
 use std::mem;
 use std::os::fd::AsRawFd;
@@ -56,31 +56,63 @@ pub(super) fn open_root(
     }
 }
 
+/// An open directory of the tree.
+pub(super) enum Directory<'r> {
+    /// The root, which a command opens once.
+    Root(BorrowedFd<'r>),
+    Below(OwnedFd),
+}
+
+impl AsFd for Directory<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Root(root) => *root,
+            Self::Below(directory) => directory.as_fd(),
+        }
+    }
+}
+
+impl<'r> Directory<'r> {
+    /// Opens the directory `path` beneath `root`.
+    pub(super) fn open(root: BorrowedFd<'r>, path: &MemoryPath) -> Result<Self, Errno> {
+        if path.is_root() {
+            return Ok(Self::Root(root));
+        }
+        beneath::open(root, path.relative(), READ).map(Self::Below)
+    }
+
+    pub(super) fn flush(&self, durability: Durability) -> Result<(), StoreError> {
+        flush(self.as_fd(), durability)
+    }
+}
+
 /// The parent directory of a path that is about to be created. The directories created for it are removed
 /// again, unless it is [`kept`](Parent::keep).
-pub(super) struct Parent {
-    pub(super) directory: File,
-    made: Made,
+pub(super) struct Parent<'r> {
+    pub(super) directory: Directory<'r>,
+    made: Made<'r>,
 }
 
 /// The created directories, each as its parent and its name.
 #[derive(Default)]
-struct Made(Vec<(File, String)>);
+struct Made<'r>(Vec<(Directory<'r>, String)>);
 
-impl Parent {
+impl<'r> Parent<'r> {
+    /// A parent that exists.
+    pub(super) fn existing(directory: Directory<'r>) -> Self {
+        Self { directory, made: Made::default() }
+    }
+
     /// Opens the parent of `path` and creates missing directories. The caller has the lock.
-    pub(super) fn make(root: BorrowedFd<'_>, path: &MemoryPath) -> Result<Self, StoreError> {
+    pub(super) fn make(root: BorrowedFd<'r>, path: &MemoryPath) -> Result<Self, StoreError> {
         let failed = |errno| condition("making a directory", errno).unchanged();
         let above = path.parent().unwrap_or_else(MemoryPath::root);
-        match beneath::open(root, above.relative(), READ) {
-            Ok(directory) => {
-                return Ok(Self { directory: directory.into(), made: Made::default() });
-            }
+        match Directory::open(root, &above) {
+            Ok(directory) => return Ok(Self::existing(directory)),
             Err(Errno::NOENT) => {}
             Err(errno) => return Err(failed(errno)),
         }
-        let directory = beneath::open(root, "", READ).map_err(failed)?.into();
-        let mut parent = Self { directory, made: Made::default() };
+        let mut parent = Self::existing(Directory::Root(root));
         for name in above.names() {
             parent.descend(name).map_err(failed)?;
         }
@@ -90,10 +122,10 @@ impl Parent {
     /// Descends to the directory `name`, and creates it if it is missing.
     pub(super) fn descend(&mut self, name: &str) -> Result<(), Errno> {
         match beneath::open_child(self.directory.as_fd(), name, READ) {
-            Ok(below) => self.directory = below.into(),
+            Ok(below) => self.directory = Directory::Below(below),
             Err(Errno::NOENT) => {
                 let below = make(self.directory.as_fd(), name)?;
-                let above = mem::replace(&mut self.directory, below.into());
+                let above = mem::replace(&mut self.directory, Directory::Below(below));
                 self.made.0.push((above, name.to_owned()));
             }
             Err(errno) => return Err(errno),
@@ -103,15 +135,15 @@ impl Parent {
 
     /// Keeps the created parents, because the path now exists. The caller must flush the returned
     /// directories.
-    pub(super) fn keep(self) -> Changed {
+    pub(super) fn keep(self) -> Changed<'r> {
         let Self { directory, mut made } = self;
-        let mut changed: Vec<File> = made.0.drain(..).map(|(above, _)| above).collect();
+        let mut changed: Vec<Directory<'r>> = made.0.drain(..).map(|(above, _)| above).collect();
         changed.push(directory);
         Changed(changed)
     }
 }
 
-impl Drop for Made {
+impl Drop for Made<'_> {
     fn drop(&mut self) {
         for (above, name) in self.0.drain(..).rev() {
             let _ = unlinkat(above, name, AtFlags::REMOVEDIR);
@@ -120,15 +152,21 @@ impl Drop for Made {
 }
 
 /// Directories whose entries changed. They must be flushed, so a loss of power does not undo the change.
-pub(super) struct Changed(Vec<File>);
+#[derive(Default)]
+pub(super) struct Changed<'r>(Vec<Directory<'r>>);
 
-impl Changed {
-    pub(super) fn into_files(self) -> Vec<File> {
+impl<'r> Changed<'r> {
+    /// Another changed directory.
+    pub(super) fn and(&mut self, directory: Directory<'r>) {
+        self.0.push(directory);
+    }
+
+    pub(super) fn into_directories(self) -> Vec<Directory<'r>> {
         self.0
     }
 
     pub(super) fn flush(&self, durability: Durability) -> Result<(), StoreError> {
-        self.0.iter().try_for_each(|directory| flush(directory, durability))
+        self.0.iter().try_for_each(|directory| directory.flush(durability))
     }
 }
 
@@ -172,13 +210,20 @@ fn set_mode_unopened(parent: BorrowedFd<'_>, name: &str) -> Result<(), Errno> {
 }
 
 /// Flushes a directory, so its entries survive a loss of power.
-pub(super) fn flush(directory: &File, durability: Durability) -> Result<(), StoreError> {
+pub(super) fn flush(directory: BorrowedFd<'_>, durability: Durability) -> Result<(), StoreError> {
     if durability == Durability::Relaxed {
         return Ok(());
     }
-    match directory.sync_all() {
-        // Some file systems cannot flush a directory, and need not.
-        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
-        result => result.map_err(|error| StoreError::failed("flushing a directory", error)),
+    loop {
+        #[cfg(target_vendor = "apple")]
+        let flushed = rustix::fs::fcntl_fullfsync(directory);
+        #[cfg(not(target_vendor = "apple"))]
+        let flushed = rustix::fs::fsync(directory);
+        return match flushed {
+            Err(Errno::INTR) => continue,
+            // Some file systems cannot flush a directory, and need not.
+            Ok(()) | Err(Errno::INVAL) => Ok(()),
+            Err(errno) => Err(StoreError::failed("flushing a directory", io::Error::from(errno))),
+        };
     }
 }

@@ -1,8 +1,7 @@
 //! Flushes a whole file system with one call, on Linux, where that is as good as a flush of each file.
 
-use std::fs::File;
-
 use memdir_store::StoreError;
+use rustix::fd::AsFd;
 
 /// With fewer files than this, a flush of each file is cheaper. `syncfs` also flushes the data of other programs.
 #[cfg(target_os = "linux")]
@@ -13,7 +12,7 @@ const ENOUGH: usize = 16;
 /// `syncfs` reports errors of writing since Linux 5.8. Network file systems, those in user space and overlays may report success
 /// although data is not on a disk, so they are excluded.
 #[cfg(target_os = "linux")]
-pub(super) fn can_flush_together(directory: &File, files: usize) -> bool {
+pub(super) fn can_flush_together(directory: impl AsFd, files: usize) -> bool {
     use super::nowait::is_on_one_disk;
     use std::sync::OnceLock;
 
@@ -37,20 +36,20 @@ fn is_at_least(release: &str, version: (u32, u32)) -> bool {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn can_flush_together(_: &File, _: usize) -> bool {
+pub(super) fn can_flush_together(_: impl AsFd, _: usize) -> bool {
     false
 }
 
 /// Writes everything on the file system to its disk.
 #[cfg(target_os = "linux")]
-pub(super) fn flush_together(directory: &File) -> Result<(), StoreError> {
+pub(super) fn flush_together(directory: impl AsFd) -> Result<(), StoreError> {
     rustix::fs::syncfs(directory).map_err(|errno| {
         StoreError::failed("flushing the file system", std::io::Error::from(errno))
     })
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn flush_together(_: &File) -> Result<(), StoreError> {
+pub(super) fn flush_together(_: impl AsFd) -> Result<(), StoreError> {
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::ffi::CString;
 
 use memdir_store::path::MemoryPath;
 use memdir_store::{Entry, Fingerprint, Scope, StoreError};
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Dir, FileType, OFlags, Stat, statat};
 use rustix::io::Errno;
 
@@ -12,24 +12,27 @@ use super::beneath::{condition, kind, open_child};
 use super::descend::id;
 use super::{size, times};
 
-/// Collects the entries of an open directory whose path is `path`.
+/// Collects the entries of a directory whose path is `path`, and that was just opened. Returns the open directory.
 ///
 /// Links, special files and names that no [`MemoryPath`] can contain are left out, and so is everything below a directory that
 /// cannot be opened.
 pub(super) fn collect(
-    directory: &OwnedFd,
+    directory: OwnedFd,
     path: &MemoryPath,
     scope: Scope,
     found: &mut Vec<Entry>,
-) -> Result<(), StoreError> {
+) -> Result<Dir, StoreError> {
     let failed = |errno| condition("reading a directory", errno);
-    for (name, file_type) in entries(directory.as_fd()).map_err(failed)? {
+    let mut opened = Dir::new(directory).map_err(failed)?;
+    let names = names(&mut opened).map_err(failed)?;
+    let directory = opened.fd().map_err(failed)?;
+    for (name, file_type) in names {
         let Ok(name) = name.to_str() else { continue };
         if !scope.shows(name) {
             continue;
         }
         let Ok(path) = path.join(name) else { continue };
-        match resolve(directory.as_fd(), name, file_type).map_err(failed)? {
+        match resolve(directory, name, file_type).map_err(failed)? {
             Some(Kind::File(stat)) => {
                 let file = Entry::file(path, size(&stat)).modified_at(times::modified(&stat));
                 found.push(file.with_fingerprint(Some(fingerprint(&stat))));
@@ -38,8 +41,8 @@ pub(super) fn collect(
                 found.push(Entry::directory(path.clone()));
                 let Some(scope) = scope.below() else { continue };
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-                match open_child(directory.as_fd(), name, flags) {
-                    Ok(below) => collect(&below, &path, scope, found)?,
+                match open_child(directory, name, flags) {
+                    Ok(below) => drop(collect(below, &path, scope, found)?),
                     // Not accessible, deleted, or replaced meanwhile.
                     Err(
                         Errno::ACCESS | Errno::PERM | Errno::NOENT | Errno::NOTDIR | Errno::LOOP,
@@ -50,13 +53,18 @@ pub(super) fn collect(
             None => {}
         }
     }
-    Ok(())
+    Ok(opened)
 }
 
 /// The names in a directory with their types, without `.` and `..`.
 pub(super) fn entries(directory: BorrowedFd<'_>) -> Result<Vec<(CString, FileType)>, Errno> {
+    names(&mut Dir::read_from(directory)?)
+}
+
+/// As [`entries`], of a directory that was just opened.
+fn names(directory: &mut Dir) -> Result<Vec<(CString, FileType)>, Errno> {
     let mut entries = Vec::new();
-    for entry in Dir::read_from(directory)? {
+    while let Some(entry) = directory.read() {
         let entry = entry?;
         if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
             entries.push((entry.file_name().to_owned(), entry.file_type()));

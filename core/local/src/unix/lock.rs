@@ -6,47 +6,35 @@
 //! lost several races. So a waiting writer simply tries again after a short pause. It waits for a stopped or
 //! foreign owner at most for the lock timeout.
 
-use std::fs::File;
-
 use memdir_store::backoff::Backoff;
+use memdir_store::settings::Durability;
 use memdir_store::{Context, StoreError};
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{OFlags, fstat, stat};
 
 use super::descend::id;
-use super::directory::open_root;
+use super::directory::{flush, open_root};
 use super::lockable::{LockableFile, NoFork};
 use super::{LocalDirectory, condition, remove, temporary};
 
-/// The tree's root, opened by a writer.
+/// The tree's root, opened by a writer. Dropping it releases the lock.
 #[derive(Debug)]
 pub(super) struct Root(LockableFile);
 
-/// The tree's root, while this writer has the lock.
-#[derive(Debug)]
-pub(super) struct Locked<'r>(&'r Root);
-
 impl Root {
-    pub(super) fn file(&self) -> &File {
-        self.0.file()
+    /// Releases the lock.
+    pub(super) fn release(&self) {
+        self.0.unlock();
+    }
+
+    pub(super) fn flush(&self, durability: Durability) -> Result<(), StoreError> {
+        flush(self.as_fd(), durability)
     }
 }
 
 impl AsFd for Root {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
-    }
-}
-
-impl AsFd for Locked<'_> {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
-    }
-}
-
-impl Drop for Locked<'_> {
-    fn drop(&mut self) {
-        self.0.0.unlock();
     }
 }
 
@@ -69,45 +57,39 @@ impl LocalDirectory {
         }
     }
 
-    /// Waits for the lock. `None` if the root was removed or replaced since it was opened. The command must then
+    /// Waits for the lock. `false` if the root was removed or replaced since it was opened. The command must then
     /// start again.
     ///
     /// # Errors
     /// [`StoreError::Busy`] after the lock timeout, [`StoreError::Cancelled`].
-    pub(super) fn lock<'r>(
-        &self,
-        root: &'r Root,
-        backoff: &mut Backoff,
-    ) -> Result<Option<Locked<'r>>, StoreError> {
+    pub(super) fn lock(&self, root: &Root, backoff: &mut Backoff) -> Result<bool, StoreError> {
         let failed = |errno| condition("locking the memory directory", errno).unchanged();
         while !root.0.try_lock().map_err(failed)? {
             backoff.wait()?;
         }
-        let locked = Locked(root);
         backoff.check()?;
         let opened = fstat(root).map_err(failed)?;
-        Ok(stat(&self.root).is_ok_and(|there| id(&there) == id(&opened)).then_some(locked))
+        Ok(stat(&self.root).is_ok_and(|there| id(&there) == id(&opened)))
     }
 
-    /// Runs `work`, which must be short, under the lock.
-    pub(super) fn locked<T>(
-        &self,
-        context: &Context,
-        work: impl FnOnce(BorrowedFd<'_>) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+    /// Opens the root and takes the lock. The caller's work must be short, and end with [`unlock`](Self::unlock).
+    pub(super) fn enter_locked(&self, context: &Context) -> Result<Root, StoreError> {
         let mut backoff = self.backoff(context);
         loop {
             let root = self.enter_to_write()?;
-            if let Some(locked) = self.lock(&root, &mut backoff)? {
-                let done = work(locked.as_fd());
-                drop(locked);
-                Self::tidy(&root);
-                return done;
+            if self.lock(&root, &mut backoff)? {
+                return Ok(root);
             }
         }
     }
 
-    /// Removes leftovers of deleted directories. Every change calls this after it releases the lock.
+    /// Releases the lock after a change, and removes leftovers of deleted directories.
+    pub(super) fn unlock(root: &Root) {
+        root.release();
+        Self::tidy(root);
+    }
+
+    /// Removes leftovers of deleted directories.
     pub(super) fn tidy(root: &Root) {
         if temporary::is_there(root.as_fd(), temporary::DOOMED) {
             remove::sweep(root.as_fd());

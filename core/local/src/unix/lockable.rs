@@ -9,7 +9,7 @@
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::Once;
-use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering::SeqCst};
 use std::thread;
 use std::time::Duration;
 
@@ -35,6 +35,8 @@ static WATCHED: Once = Once::new();
 pub(super) struct LockableFile {
     file: File,
     slot: Option<&'static AtomicI32>,
+    /// Whether this descriptor has the lock and must release it.
+    locked: AtomicBool,
 }
 
 /// Proof that no fork was in progress. Get it before you open a descriptor.
@@ -62,7 +64,7 @@ impl LockableFile {
         let slot = DESCRIPTORS
             .iter()
             .find(|slot| slot.compare_exchange(FREE, number, SeqCst, SeqCst).is_ok());
-        let held = Self { file: descriptor.into(), slot };
+        let held = Self { file: descriptor.into(), slot, locked: AtomicBool::new(false) };
         (FORKS.load(SeqCst) == before).then_some(held)
     }
 
@@ -75,7 +77,10 @@ impl LockableFile {
     pub(super) fn try_lock(&self) -> Result<bool, Errno> {
         loop {
             match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(true),
+                Ok(()) => {
+                    self.locked.store(true, SeqCst);
+                    return Ok(true);
+                }
                 Err(Errno::WOULDBLOCK) => return Ok(false),
                 Err(Errno::INTR) => {}
                 Err(errno) => return Err(errno),
@@ -95,10 +100,17 @@ impl LockableFile {
         Ok(false)
     }
 
-    /// Releases the lock and keeps the descriptor.
+    /// Releases the lock, if there is one, and keeps the descriptor.
     pub(super) fn unlock(&self) {
-        // A copy inherited by a child shares the lock, so closing is not enough.
-        let _ = flock(&self.file, FlockOperation::Unlock);
+        if self.locked.swap(false, SeqCst) {
+            // A copy inherited by a child shares the lock, so closing is not enough.
+            let _ = flock(&self.file, FlockOperation::Unlock);
+        }
+    }
+
+    /// Leaves it to the last close to release the lock. For a file whose lock no other process looks at.
+    pub(super) fn unlock_on_close(&self) {
+        self.locked.store(false, SeqCst);
     }
 }
 

@@ -57,7 +57,7 @@ mod times;
 mod writing;
 
 use beneath::{EntryAt, PASSAGE, condition, kind, look};
-use directory::{Parent, open_root};
+use directory::{Directory, Parent, open_root};
 use listing::collect;
 
 impl LocalDirectory {
@@ -65,23 +65,31 @@ impl LocalDirectory {
     fn enter(&self) -> Result<OwnedFd, StoreError> {
         open_root(&self.root, PASSAGE, !self.read_only)
     }
+
+    /// Opens the entry at `path` for a command that only reads.
+    fn look(&self, path: &MemoryPath) -> Result<EntryAt, StoreError> {
+        #[cfg(target_os = "linux")]
+        if let Some(entry) = beneath::look_from(&self.root, path.relative()) {
+            return Ok(entry);
+        }
+        look(self.enter()?.as_fd(), path.relative()).map_err(absent)
+    }
 }
 
 /// The directory that contains an existing entry, and the entry's name in it.
-fn parent_of<'p>(
-    root: BorrowedFd<'_>,
+fn parent_of<'r, 'p>(
+    root: BorrowedFd<'r>,
     path: &'p MemoryPath,
-) -> Result<(File, &'p str), StoreError> {
+) -> Result<(Directory<'r>, &'p str), StoreError> {
     let (Some(above), Some(name)) = (path.parent(), path.name()) else {
         return Err(StoreError::IsADirectory);
     };
-    let opened = beneath::open(root, above.relative(), OFlags::RDONLY | OFlags::DIRECTORY);
-    let opened = opened.map_err(|errno| condition("opening a directory", errno))?;
-    Ok((opened.into(), name))
+    let parent = Directory::open(root, &above);
+    Ok((parent.map_err(|errno| condition("opening a directory", errno))?, name))
 }
 
 /// The status of the entry `name`, if it exists; a link is not followed.
-fn peek(parent: &File, name: &str) -> Result<Option<Stat>, StoreError> {
+fn peek(parent: impl AsFd, name: &str) -> Result<Option<Stat>, StoreError> {
     match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Ok(Some(stat)),
         Err(Errno::NOENT) => Ok(None),
@@ -101,15 +109,13 @@ impl LocalDirectory {
         time: SystemTime,
     ) -> Result<(), StoreError> {
         let failed = |error| StoreError::failed("setting a file's time", error);
-        let file =
-            self.locked(context, |root| match look(root, path.relative()).map_err(absent)? {
-                EntryAt::File(file, _) => {
-                    let file = File::from(file);
-                    times::set_modified(&file, time).map_err(|error| failed(error).unchanged())?;
-                    Ok(file)
-                }
-                EntryAt::Directory(_) => Err(StoreError::IsADirectory),
-            })?;
+        let root = self.enter_locked(context)?;
+        let file = match look(root.as_fd(), path.relative()).map_err(absent)? {
+            EntryAt::File(file, _) => File::from(file),
+            EntryAt::Directory(_) => return Err(StoreError::IsADirectory),
+        };
+        times::set_modified(&file, time).map_err(|error| failed(error).unchanged())?;
+        Self::unlock(&root);
         if self.durability == Durability::Full {
             file.sync_all().map_err(failed)?;
         }
@@ -122,8 +128,7 @@ impl LocalDirectory {
         if self.read_only {
             return Ok(());
         }
-        let root = self.enter()?;
-        match look(root.as_fd(), path.relative()).map_err(absent)? {
+        match self.look(path)? {
             EntryAt::File(file, _) => times::record_access(file, time)
                 .map_err(|errno| condition("noting that a file was accessed", errno)),
             EntryAt::Directory(_) => Err(StoreError::IsADirectory),
@@ -132,17 +137,17 @@ impl LocalDirectory {
 
     fn make_empty(&self, context: &Context, path: &MemoryPath) -> Result<(), StoreError> {
         let Some(name) = path.name() else { return Ok(()) };
-        let changed = self.locked(context, |root| {
-            let mut parent = Parent::make(root, path)?;
-            match peek(&parent.directory, name)?.as_ref().map(kind) {
-                None | Some(FileType::Directory) => {}
-                Some(FileType::Symlink) => return Err(StoreError::Symlink),
-                Some(_) => return Err(StoreError::AlreadyExists),
-            }
-            let made = parent.descend(name);
-            made.map_err(|errno| condition("making a directory", errno).unchanged())?;
-            Ok(parent.keep())
-        })?;
+        let root = self.enter_locked(context)?;
+        let mut parent = Parent::make(root.as_fd(), path)?;
+        match peek(&parent.directory, name)?.as_ref().map(kind) {
+            None | Some(FileType::Directory) => {}
+            Some(FileType::Symlink) => return Err(StoreError::Symlink),
+            Some(_) => return Err(StoreError::AlreadyExists),
+        }
+        let made = parent.descend(name);
+        made.map_err(|errno| condition("making a directory", errno).unchanged())?;
+        let changed = parent.keep();
+        Self::unlock(&root);
         changed.flush(self.durability)
     }
 
@@ -152,7 +157,10 @@ impl LocalDirectory {
         path: &MemoryPath,
         since: SystemTime,
     ) -> Result<bool, StoreError> {
-        if_a_file(self.locked(context, |root| remove::unused(root, path, since)))
+        let root = self.enter_locked(context)?;
+        let removed = if_a_file(remove::unused(root.as_fd(), path, since))?;
+        Self::unlock(&root);
+        Ok(removed)
     }
 }
 
@@ -207,22 +215,23 @@ impl Store for LocalDirectory {
     }
 
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        let root = self.enter()?;
-        match look(root.as_fd(), path.relative()).map_err(absent)? {
+        match self.look(path)? {
             EntryAt::File(file, stat) => read_whole(&File::from(file), size(&stat), None),
             EntryAt::Directory(_) => Err(StoreError::IsADirectory),
         }
     }
 
     fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        let root = self.enter()?;
-        match look(root.as_fd(), path.relative()).map_err(absent)? {
+        match self.look(path)? {
             EntryAt::File(..) => Err(StoreError::NotADirectory),
             EntryAt::Directory(directory) => {
                 let mut entries = Vec::new();
-                collect(&directory, path, Scope { hidden: true, depth: 1 }, &mut entries)?;
+                let scope = Scope { hidden: true, depth: 1 };
+                let directory = collect(directory, path, scope, &mut entries)?;
+                let directory =
+                    directory.fd().map_err(|errno| condition("reading a directory", errno))?;
                 for entry in entries.iter_mut().filter(|entry| entry.is_file()) {
-                    entry.accessed = times::accessed_in(&directory, entry.path.name());
+                    entry.accessed = times::accessed_in(directory, entry.path.name());
                 }
                 Ok(entries)
             }
@@ -230,10 +239,11 @@ impl Store for LocalDirectory {
     }
 
     fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
-        let root = self.enter()?;
         #[cfg(target_os = "linux")]
-        self.nowait.get_or_init(|| nowait::file_system(&root));
-        match look(root.as_fd(), path.relative()).map_err(absent)? {
+        if self.nowait.get().is_none() {
+            let _ = self.nowait.set(nowait::file_system(&self.enter()?));
+        }
+        match self.look(path)? {
             EntryAt::File(file, stat) => {
                 let size = size(&stat);
                 // The size is known, so no further read is needed to detect the end.
@@ -242,7 +252,7 @@ impl Store for LocalDirectory {
             EntryAt::Directory(directory) => {
                 let mut entries = Vec::new();
                 if depth > 0 {
-                    collect(&directory, path, Scope { hidden: false, depth }, &mut entries)?;
+                    collect(directory, path, Scope { hidden: false, depth }, &mut entries)?;
                 }
                 Ok(Node::Directory(entries))
             }
@@ -257,10 +267,9 @@ impl Store for LocalDirectory {
     }
 
     fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
-        let root = self.enter()?;
-        if let EntryAt::Directory(directory) = look(root.as_fd(), "").map_err(absent)? {
+        if let EntryAt::Directory(directory) = self.look(&MemoryPath::root())? {
             let mut entries = Vec::new();
-            collect(&directory, &MemoryPath::root(), Scope::EVERYTHING, &mut entries)?;
+            collect(directory, &MemoryPath::root(), Scope::EVERYTHING, &mut entries)?;
             entries.into_iter().filter(Entry::is_file).for_each(visit);
         }
         Ok(())
@@ -280,16 +289,14 @@ impl Store for LocalDirectory {
     }
 
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
-        let root = self.enter()?;
-        match look(root.as_fd(), path.relative()).map_err(absent)? {
+        match self.look(path)? {
             EntryAt::File(_, stat) => Ok(times::modified(&stat)),
             EntryAt::Directory(_) => Err(StoreError::IsADirectory),
         }
     }
 
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
-        let root = self.enter()?;
-        match look(root.as_fd(), path.relative()).map_err(absent)? {
+        match self.look(path)? {
             EntryAt::File(file, _) => Ok(times::accessed(file)),
             EntryAt::Directory(_) => Err(StoreError::IsADirectory),
         }

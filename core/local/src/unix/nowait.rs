@@ -8,12 +8,13 @@
 //! systems in the kernel. The first command that may wait determines the type of a directory's file system, once.
 
 use std::io::IoSliceMut;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use memdir_store::NOWAIT_BYTES;
 use memdir_store::path::MemoryPath;
+use rustix::fd::AsFd;
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, StatFs, fstat, fstatfs, openat2};
 use rustix::io::{Errno, ReadWriteFlags, pread, preadv2};
 
@@ -82,13 +83,10 @@ pub(super) fn read(root: &Path, path: &MemoryPath, on: &FileSystem) -> Option<Ve
         let is_ours = kind(&stat) == FileType::RegularFile && device(&stat) == device_of_root;
         (is_ours && size(&stat) <= NOWAIT_BYTES).then(|| size(&stat))
     };
-    let root =
-        open(CWD, root, PASSAGE | OFlags::DIRECTORY | OFlags::NOFOLLOW, ResolveFlags::CACHED)?;
-    let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::CACHED;
+    let path = root.join(path.relative());
     // Opening a FIFO or a device can have effects, so check the kind first.
-    is_readable(&open(&root, path.relative(), PASSAGE | OFlags::NOFOLLOW, beneath)?)?;
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = open(&root, path.relative(), flags, beneath)?;
+    is_readable(&open(&path, PASSAGE | OFlags::NOFOLLOW)?)?;
+    let file = open(&path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?;
     let mut content = vec![0; usize::try_from(is_readable(&file)?).ok()?];
     let read = if content.is_empty() {
         0
@@ -101,18 +99,15 @@ pub(super) fn read(root: &Path, path: &MemoryPath, on: &FileSystem) -> Option<Ve
     (read == content.len()).then_some(content)
 }
 
-fn open<P: rustix::path::Arg>(
-    at: impl AsFd,
-    path: P,
-    flags: OFlags,
-    resolve: ResolveFlags,
-) -> Option<OwnedFd> {
+/// Without links, the path leads beneath the root: see `look_from` in [`beneath`](super::beneath).
+fn open(path: &Path, flags: OFlags) -> Option<OwnedFd> {
     /// Set if the kernel is older than 5.12, or its sandbox forbids the call.
     static MISSING: AtomicBool = AtomicBool::new(false);
     if MISSING.load(Ordering::Relaxed) {
         return None;
     }
-    let opened = openat2(at, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve);
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::CACHED;
+    let opened = openat2(CWD, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve);
     if matches!(opened, Err(Errno::NOSYS | Errno::PERM | Errno::INVAL)) {
         MISSING.store(true, Ordering::Relaxed);
     }

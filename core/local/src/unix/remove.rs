@@ -5,7 +5,6 @@
 //! first, so the deletion is refused before anything changes.
 
 use std::ffi::{CStr, CString};
-use std::fs::File;
 use std::time::SystemTime;
 
 use memdir_store::StoreError;
@@ -257,7 +256,7 @@ impl Visitor for Removal {
 }
 
 /// Removes the file `name`. If that fails, checks whether the file was removed nevertheless.
-pub(super) fn file(parent: &File, name: &str) -> Result<(), StoreError> {
+pub(super) fn file(parent: BorrowedFd<'_>, name: &str) -> Result<(), StoreError> {
     unlinkat(parent, name, AtFlags::empty()).map_err(|errno| {
         let error = condition("deleting a file", errno);
         match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -285,6 +284,6 @@ pub(super) fn unused(
     {
         return Ok(false);
     }
-    file(&parent, name)?;
+    file(parent.as_fd(), name)?;
     Ok(true)
 }

@@ -26,6 +26,8 @@ pub(super) struct Staged<'d> {
     directory: BorrowedFd<'d>,
     name: String,
     file: LockableFile,
+    /// Its status when it was empty.
+    stat: Stat,
     placed: bool,
 }
 
@@ -53,26 +55,30 @@ impl StagedContent<'_> {
 
     /// Writes the content to a reserved temporary file.
     pub(super) fn write_to(&self, staged: &Staged<'_>) -> Result<(), StoreError> {
-        self.write_to_file(staged.file.file())
+        self.write_to_file(staged.file.file(), &staged.stat)
     }
 
-    /// Writes the content to an empty file.
-    pub(super) fn write_to_file(&self, file: &File) -> Result<(), StoreError> {
-        self.write_through(file).map_err(|error| error.condition().unchanged())
+    /// Writes the content to an empty file, whose status is `created`.
+    pub(super) fn write_to_file(&self, file: &File, created: &Stat) -> Result<(), StoreError> {
+        self.write_through(file, created).map_err(|error| error.condition().unchanged())
     }
 
-    fn write_through(&self, file: &File) -> Result<(), StageError> {
-        let mode = match self.replaces {
-            None => FILE_MODE,
-            Some(old) => {
-                // Fails unless we are privileged or already own both; this error is ignored.
+    fn write_through(&self, file: &File, created: &Stat) -> Result<(), StageError> {
+        let (mut mode, mut is_owner) = (FILE_MODE, true);
+        if let Some(old) = self.replaces {
+            mode = permissions(old);
+            is_owner = (old.st_uid, old.st_gid) == (created.st_uid, created.st_gid);
+            if !is_owner {
+                // Fails unless we are privileged; this error is ignored.
                 let owner = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
                 let _ = fchown(file, Some(owner.0), Some(owner.1));
-                Mode::from_raw_mode(old.st_mode & 0o7777)
             }
-        };
+        }
         write_all(file, self.pieces)?;
-        fchmod(file, mode)?;
+        // The umask may have removed required bits.
+        if !is_owner || permissions(created) != mode {
+            fchmod(file, mode)?;
+        }
         if self.durability == Durability::Full {
             file.sync_all()?;
         }
@@ -122,23 +128,28 @@ impl<'d> Staged<'d> {
                     Ok(created) => {
                         // A fork happened in between. The file is now a leftover.
                         let Some(file) = LockableFile::new(created, before) else { continue };
-                        let staged = Self { directory, name: name.clone(), file, placed: false };
-                        // Until it is locked it looks like a leftover, and another process may lock or remove it.
-                        if staged.file.lock_soon()? && fstat(&staged.file)?.st_nlink > 0 {
-                            return Ok(Some(staged));
+                        let remove = |_: &Errno| {
+                            let _ = unlinkat(directory, &name, AtFlags::empty());
+                        };
+                        // Until it is locked it looks like a leftover, and another process may lock or remove it. In that
+                        // case the name may already belong to another file.
+                        if file.lock_soon().inspect_err(remove)? {
+                            let stat = fstat(&file).inspect_err(remove)?;
+                            if stat.st_nlink > 0 {
+                                return Ok(Some(Self {
+                                    directory,
+                                    name,
+                                    file,
+                                    stat,
+                                    placed: false,
+                                }));
+                            }
                         }
-                        // In that case the name may already belong to another file.
-                        staged.abandon();
                     }
                 }
             }
         }
         Ok(None)
-    }
-
-    /// Drops this without removing the file of that name.
-    fn abandon(mut self) {
-        self.placed = true;
     }
 
     /// Renames the content into place, to a free name or over an existing file.
@@ -159,6 +170,8 @@ impl<'d> Staged<'d> {
         match placed {
             Ok(()) => {
                 self.placed = true;
+                // A lock matters only at a temporary name.
+                self.file.unlock_on_close();
                 Ok(())
             }
             Err(Errno::XDEV) => Err(Misplaced::OtherFileSystem),
@@ -171,6 +184,10 @@ impl<'d> Staged<'d> {
             }
         }
     }
+}
+
+fn permissions(stat: &Stat) -> Mode {
+    Mode::from_raw_mode(stat.st_mode & 0o7777)
 }
 
 /// Why content could not be placed.

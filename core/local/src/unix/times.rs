@@ -6,7 +6,7 @@ use std::fs::{File, FileTimes};
 use std::time::{Duration, SystemTime};
 
 use memdir_store::micros;
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{OFlags, Stat};
 use rustix::io::Errno;
 
@@ -72,10 +72,10 @@ pub(super) fn accessed(file: impl AsFd) -> Option<SystemTime> {
 }
 
 /// As [`accessed`], for the file of this name in a directory.
-pub(super) fn accessed_in(directory: &OwnedFd, name: Option<&str>) -> Option<SystemTime> {
+pub(super) fn accessed_in(directory: BorrowedFd<'_>, name: Option<&str>) -> Option<SystemTime> {
     // If the file is replaced by a FIFO meanwhile, the flags keep the call from blocking.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
-    accessed(open_child(directory.as_fd(), name?, flags).ok()?)
+    accessed(open_child(directory, name?, flags).ok()?)
 }
 
 /// Records an access. The file can be open for reading only, but must be writable for us.

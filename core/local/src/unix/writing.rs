@@ -7,10 +7,11 @@ use memdir_store::path::MemoryPath;
 use memdir_store::settings::OnExisting;
 use memdir_store::{Context, Edit, StoreError};
 use rustix::fd::{AsFd, BorrowedFd};
-use rustix::fs::{FileType, Mode, Stat};
+use rustix::fs::{AtFlags, FileType, Mode, Stat, statat};
+use rustix::io::Errno;
 
 use super::beneath::{EntryAt, kind, look};
-use super::directory::{Parent, flush};
+use super::directory::{Directory, Parent};
 use super::lock::Root;
 use super::staged::{Misplaced, Staged, StagedContent};
 use super::{LocalDirectory, descend, parent_of, peek, size};
@@ -31,32 +32,48 @@ impl LocalDirectory {
         // Before anything is opened, because a waiting thread must not hold anything.
         let mut staging = self.turn_to_stage(context)?;
         let mut backoff = self.backoff(context);
-        loop {
+        for tried in 0.. {
             let root = self.enter_to_write()?;
             // Checked before anything is written.
-            let there = match parent_of(root.as_fd(), path) {
-                Ok((parent, name)) => may_be_written(&parent, name, existing)?,
-                Err(StoreError::NotFound) => None,
-                Err(error) => return Err(error.unchanged()),
+            let there = match guess(root.as_fd(), path, existing) {
+                Some(there) if tried == 0 => there,
+                _ => match parent_of(root.as_fd(), path) {
+                    Ok((parent, name)) => may_be_written(&parent, name, existing)?,
+                    Err(StoreError::NotFound) => None,
+                    Err(error) => return Err(error.unchanged()),
+                },
             };
             let pieces = [content];
             let content = self.content(&pieces, there.as_ref());
             let staged = content.stage(root.as_fd(), &mut backoff)?;
-            let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
-            let parent = Parent::make(locked.as_fd(), path)?;
-            let now = may_be_written(&parent.directory, name, existing)?;
-            if mode_and_owner(now.as_ref()) != mode_and_owner(there.as_ref()) {
+            if !self.lock(&root, &mut backoff)? {
                 continue;
             }
-            let replace = now.is_some();
-            self.place(staged, &content, parent.directory.as_fd(), name, replace, &mut backoff)?;
+            let parent = Parent::make(root.as_fd(), path)?;
+            let replace = there.is_some();
+            if replace {
+                let now = may_be_written(&parent.directory, name, existing)?;
+                if mode_and_owner(now.as_ref()) != mode_and_owner(there.as_ref()) {
+                    continue;
+                }
+            }
+            let into = parent.directory.as_fd();
+            match self.place(staged, &content, into, name, replace, &mut backoff) {
+                Ok(()) => {}
+                Err(StoreError::AlreadyExists) => {
+                    // Says which kind of entry it is, or that it may be replaced.
+                    may_be_written(&parent.directory, name, existing)?;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            }
             let changed = parent.keep();
-            drop(locked);
+            Self::unlock(&root);
             staging.succeeded();
             drop(staging);
-            Self::tidy(&root);
             return changed.flush(self.durability);
         }
+        Ok(())
     }
 
     pub(super) fn edit_file(
@@ -89,27 +106,29 @@ impl LocalDirectory {
                 }
                 continue;
             };
+            if edited.is_some() {
+                Self::unlock(&root);
+            }
             staging.succeeded();
             drop(staging);
             if let Some(mut turn) = turn {
                 turn.succeeded();
             }
             let Some(parent) = edited else { break };
-            Self::tidy(&root);
-            return flush(&parent, self.durability);
+            return parent.flush(self.durability);
         }
         Ok(())
     }
 
     /// Computes and stages the edit first, and takes the lock to put it in place. Returns `None` if the file was changed
     /// meanwhile, `Some(None)` if the edit changes nothing, and otherwise the directory of the file.
-    fn edit_ahead(
+    fn edit_ahead<'r>(
         &self,
-        root: &Root,
+        root: &'r Root,
         path: &MemoryPath,
         edit: &mut Edit<'_>,
         backoff: &mut Backoff,
-    ) -> Result<Option<Option<File>>, StoreError> {
+    ) -> Result<Option<Option<Directory<'r>>>, StoreError> {
         let found = self.find_file(root.as_fd(), path)?;
         let Some(splice) = edit(&found.content) else {
             return Ok(Some(None));
@@ -117,8 +136,10 @@ impl LocalDirectory {
         let pieces = splice.pieces(&found.content);
         let content = self.content(&pieces, Some(&found.stat));
         let staged = content.stage(root.as_fd(), backoff)?;
-        let Some(locked) = self.lock(root, backoff)? else { return Ok(None) };
-        let Some((parent, name)) = found.is_still_at(locked.as_fd(), path) else {
+        if !self.lock(root, backoff)? {
+            return Ok(None);
+        }
+        let Some((parent, name)) = found.is_still_at(root.as_fd(), path) else {
             return Ok(None);
         };
         self.place(staged, &content, parent.as_fd(), name, true, backoff)?;
@@ -127,23 +148,25 @@ impl LocalDirectory {
 
     /// As [`edit_ahead`](Self::edit_ahead), but computes the edit under the lock, so it cannot lose a race. The temporary
     /// file is reserved before the lock is taken.
-    fn edit_locked(
+    fn edit_locked<'r>(
         &self,
-        root: &Root,
+        root: &'r Root,
         path: &MemoryPath,
         edit: &mut Edit<'_>,
         backoff: &mut Backoff,
-    ) -> Result<Option<Option<File>>, StoreError> {
+    ) -> Result<Option<Option<Directory<'r>>>, StoreError> {
         let staged = Staged::reserve(root.as_fd(), backoff)?;
-        let Some(locked) = self.lock(root, backoff)? else { return Ok(None) };
-        let found = self.find_file(locked.as_fd(), path)?;
+        if !self.lock(root, backoff)? {
+            return Ok(None);
+        }
+        let found = self.find_file(root.as_fd(), path)?;
         let Some(splice) = edit(&found.content) else {
             return Ok(Some(None));
         };
         let pieces = splice.pieces(&found.content);
         let content = self.content(&pieces, Some(&found.stat));
         content.write_to(&staged)?;
-        let (parent, name) = parent_of(locked.as_fd(), path)?;
+        let (parent, name) = parent_of(root.as_fd(), path)?;
         self.place(staged, &content, parent.as_fd(), name, true, backoff)?;
         Ok(Some(Some(parent)))
     }
@@ -204,11 +227,11 @@ pub(super) struct Text {
 impl Text {
     /// The directory and the name of the file, if the file at this path is still the one that was read. The caller has the
     /// lock.
-    pub(super) fn is_still_at<'p>(
+    pub(super) fn is_still_at<'r, 'p>(
         &self,
-        root: BorrowedFd<'_>,
+        root: BorrowedFd<'r>,
         path: &'p MemoryPath,
-    ) -> Option<(File, &'p str)> {
+    ) -> Option<(Directory<'r>, &'p str)> {
         let (parent, name) = parent_of(root, path).ok()?;
         let there = peek(&parent, name).ok()??;
         // Writers of memdir always replace the file. Other programs may write into it.
@@ -220,9 +243,21 @@ impl Text {
     }
 }
 
+/// The common results of [`may_be_written`], in one call. `None` for all others. If there is a link in the path, the result may
+/// be wrong; the write itself follows no link.
+fn guess(root: BorrowedFd<'_>, path: &MemoryPath, existing: OnExisting) -> Option<Option<Stat>> {
+    match statat(root, path.relative(), AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => Some(None),
+        Ok(there) if existing == OnExisting::Overwrite && kind(&there) == FileType::RegularFile => {
+            Some(Some(there))
+        }
+        _ => None,
+    }
+}
+
 /// The existing file that would be replaced; `None` if the path is free.
 pub(super) fn may_be_written(
-    parent: &File,
+    parent: &Directory<'_>,
     name: &str,
     existing: OnExisting,
 ) -> Result<Option<Stat>, StoreError> {
