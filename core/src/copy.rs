@@ -4,25 +4,25 @@
 //! (`batch`), and reads each one back. Each file is written atomically. At the end it appends the records of the
 //! history. After an interruption, a second copy skips the finished files and records, and writes the rest.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 mod batch;
+mod comparison;
+mod error;
 mod refusal;
 
-use memdir_store::path::{Folding, MemoryPath};
+use memdir_store::path::MemoryPath;
 use serde::{Serialize, Serializer};
 
 use self::batch::{Batch, FileOfBatch};
-use self::refusal::list;
+use self::comparison::{Comparison, Found, ToWrite};
+pub use self::error::CopyError;
 pub use self::refusal::{Refusal, There};
-use crate::history::{HistoryError, HistoryRecords, without_journal};
+use crate::history::{HistoryRecords, without_journal};
 use crate::memory::Memory;
 use crate::store::access::Times;
-use crate::store::transfer::holds;
-use crate::store::{Durability, OnExisting};
-use crate::store::{Entry, EntryKind, Problem, Store, StoreError, micros, overlap, sort_by_path};
+use crate::store::{Durability, OnExisting, Problem, Store, overlap};
 
 /// Copies everything from one store into another: contents, times, hidden files, empty directories, and the history.
 /// Nothing is ever deleted.
@@ -244,77 +244,6 @@ fn as_sentences<S: Serializer>(problems: &[Problem], to: S) -> Result<S::Ok, S::
     to.collect_seq(problems.iter().map(ToString::to_string))
 }
 
-/// An error of a copy.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CopyError {
-    /// The destination has other entries at these paths, or cannot represent their names. Nothing was changed,
-    /// unless another process caused the conflict during the copy. In that case the files before it are copied.
-    #[error("{}", list(.0))]
-    Refused(Vec<Refusal>),
-    /// Both stores are the same, or one contains the other. Nothing was changed.
-    #[error("the source and the destination are the same, or one of them is within the other")]
-    Overlapping,
-    /// The history of the source is damaged, so a copy would lack a part of it. Nothing was changed.
-    #[error(
-        "the history of the source is damaged: a check of the source names the problems, and a copy without the \
-         history copies the files"
-    )]
-    DamagedHistory,
-    /// The history of the destination has changes that the source does not have. Nothing was changed.
-    #[error(
-        "the destination has a history of its own: a copy without the history copies the files"
-    )]
-    OtherHistory,
-    /// Reading from the source failed at this path. Files that are already copied stay.
-    #[error("reading {path} from the source: {error}")]
-    Source {
-        /// The path that could not be read.
-        path: MemoryPath,
-        /// The error of the store.
-        #[source]
-        error: StoreError,
-    },
-    /// Writing to the destination failed at this path. Files that are already copied stay.
-    #[error("writing {path} to the destination: {error}")]
-    Destination {
-        /// The path that could not be written or compared.
-        path: MemoryPath,
-        /// The error of the store.
-        #[source]
-        error: StoreError,
-    },
-    /// The callback stopped the copy. Files that are already copied stay.
-    #[error("the copy was stopped")]
-    Stopped,
-}
-
-impl CopyError {
-    fn of_source(error: HistoryError) -> Self {
-        match error {
-            HistoryError::Damaged => Self::DamagedHistory,
-            error => Self::Source { path: MemoryPath::root(), error: failed_history(error) },
-        }
-    }
-
-    fn of_destination(error: HistoryError) -> Self {
-        Self::Destination { path: MemoryPath::root(), error: failed_history(error) }
-    }
-
-    /// Returns the paths of [`CopyError::Refused`]. Empty for every other error.
-    pub fn paths(&self) -> impl Iterator<Item = &MemoryPath> {
-        let refusals = if let Self::Refused(refusals) = self { &refusals[..] } else { &[] };
-        refusals.iter().map(|refusal| &refusal.path)
-    }
-}
-
-fn failed_history(error: HistoryError) -> StoreError {
-    match error {
-        HistoryError::Store(error) => error,
-        error => StoreError::failed("copying the history", error),
-    }
-}
-
 /// A planned copy, from a comparison of both stores.
 #[derive(Debug)]
 pub struct Plan {
@@ -322,26 +251,6 @@ pub struct Plan {
     found: Found,
     /// The numbers of the records of the history that the destination does not have.
     missing: Vec<usize>,
-}
-
-/// The result of a comparison.
-#[derive(Debug, Default)]
-struct Found {
-    files: Vec<ToWrite>,
-    bytes: u64,
-    directories: Vec<MemoryPath>,
-    /// Files with the same content, but other times.
-    times: Vec<(MemoryPath, Times)>,
-    equal: u64,
-    refused: Vec<Refusal>,
-    left_out: Vec<Problem>,
-}
-
-#[derive(Debug)]
-struct ToWrite {
-    path: MemoryPath,
-    size: u64,
-    existing: OnExisting,
 }
 
 impl Plan {
@@ -488,171 +397,4 @@ fn read<'p>(
         Ok(FileOfBatch { path, content: from.read(path)?, times, existing })
     };
     read().map_err(|error| CopyError::Source { path: path.clone(), error })
-}
-
-fn refuse(path: &MemoryPath, there: There) -> CopyError {
-    CopyError::Refused(vec![Refusal { path: path.clone(), there }])
-}
-
-/// Walks through both trees, side by side.
-struct Comparison<'c, 'w> {
-    from: &'c dyn Store,
-    to: &'c dyn Store,
-    existing: OnExisting,
-    plan: &'c mut Found,
-    /// Files and bytes.
-    seen: (u64, u64),
-    progress: &'c mut OnProgress<'w>,
-}
-
-impl Comparison<'_, '_> {
-    /// Compares a directory of the source. `there` is true if the destination has it.
-    fn directory(&mut self, path: &MemoryPath, there: bool) -> Result<(), CopyError> {
-        let listed = self.from.list(path);
-        let mut entries =
-            listed.map_err(|error| CopyError::Source { path: path.clone(), error })?;
-        entries.retain(|entry| !self.leaves_out(entry));
-        if entries.is_empty() && !there {
-            self.plan.directories.push(path.clone());
-        }
-        sort_by_path(&mut entries);
-        let found = if there { self.destination(path)? } else { HashMap::new() };
-        let (folding, mut taken) = (self.folding(), HashSet::new());
-        for entry in entries {
-            if !self.to.can_keep(&entry.path) {
-                self.refuse(entry.path, There::BadName);
-                continue;
-            }
-            let key = folding.key(&entry.path).into_owned();
-            let there = found.get(&key);
-            if !taken.insert(key) {
-                self.refuse(entry.path, There::SameName);
-                continue;
-            }
-            match (entry.kind, there.map(|there| there.kind)) {
-                (EntryKind::Directory, None) => self.directory(&entry.path, false)?,
-                (EntryKind::Directory, Some(EntryKind::Directory)) => {
-                    self.directory(&entry.path, true)?;
-                }
-                (EntryKind::Directory, Some(EntryKind::File(_))) => {
-                    self.refuse(entry.path, There::AFile);
-                }
-                (EntryKind::File(_), Some(EntryKind::Directory)) => {
-                    self.refuse(entry.path, There::ADirectory);
-                }
-                (EntryKind::File(size), None) => {
-                    self.tell(&entry.path, size)?;
-                    self.write(entry.path, size, OnExisting::Error);
-                }
-                (EntryKind::File(size), Some(EntryKind::File(_))) => {
-                    self.tell(&entry.path, size)?;
-                    match self.same_content(&entry, there)? {
-                        true => self.keep(entry, there)?,
-                        false if self.existing == OnExisting::Overwrite => {
-                            self.write(entry.path, size, OnExisting::Overwrite);
-                        }
-                        false => self.refuse(entry.path, There::AnotherContent),
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns whether the entry is left out because of its name. If so, it is reported.
-    fn leaves_out(&mut self, entry: &Entry) -> bool {
-        let problem = Problem::of_reserved_name(entry);
-        let leaves_out = problem.is_some();
-        self.plan.left_out.extend(problem);
-        leaves_out
-    }
-
-    /// Returns how the destination compares paths.
-    fn folding(&self) -> Folding {
-        Folding::new(self.to.info().folds_case)
-    }
-
-    /// Returns the entries of a directory of the destination, by their keys.
-    fn destination(&self, path: &MemoryPath) -> Result<HashMap<MemoryPath, Entry>, CopyError> {
-        match self.to.list(path) {
-            Ok(entries) => {
-                let folding = self.folding();
-                let keyed = |entry: Entry| (folding.key(&entry.path).into_owned(), entry);
-                Ok(entries.into_iter().map(keyed).collect())
-            }
-            // Another process removed it just now.
-            Err(StoreError::NotFound) => Ok(HashMap::new()),
-            Err(error) => Err(CopyError::Destination { path: path.clone(), error }),
-        }
-    }
-
-    fn tell(&mut self, path: &MemoryPath, size: u64) -> Result<(), CopyError> {
-        let (files, bytes) = self.seen;
-        self.seen = (files + 1, bytes + size);
-        let at = Progress {
-            phase: Phase::Comparing,
-            path,
-            files,
-            bytes,
-            of_files: files + 1,
-            of_bytes: bytes + size,
-        };
-        if (self.progress)(at).is_break() { Err(CopyError::Stopped) } else { Ok(()) }
-    }
-
-    fn same_content(&self, entry: &Entry, there: Option<&Entry>) -> Result<bool, CopyError> {
-        if there.is_none_or(|there| there.kind != entry.kind) {
-            return Ok(false);
-        }
-        let path = &entry.path;
-        let content = self.from.read(path);
-        let content = content.map_err(|error| CopyError::Source { path: path.clone(), error })?;
-        match holds(self.to, path, &content) {
-            Err(StoreError::NotFound) => Ok(false),
-            held => held.map_err(|error| CopyError::Destination { path: path.clone(), error }),
-        }
-    }
-
-    /// Keeps the file. Its times may still have to be set, if an earlier copy was interrupted before it set
-    /// them.
-    fn keep(&mut self, entry: Entry, there: Option<&Entry>) -> Result<(), CopyError> {
-        self.plan.equal += 1;
-        let kept = there.map(Times::from).unwrap_or_default();
-        if self.differing((&entry).into(), kept).is_none() {
-            return Ok(());
-        }
-        let path = entry.path;
-        // A listing of object storage only has the time at which the object was stored.
-        let times = Times::of(self.from, &path);
-        let times = times.map_err(|error| CopyError::Source { path: path.clone(), error })?;
-        let kept = Times::of(self.to, &path);
-        let kept = kept.map_err(|error| CopyError::Destination { path: path.clone(), error })?;
-        if let Some(times) = self.differing(times, kept) {
-            self.plan.times.push((path, times));
-        }
-        Ok(())
-    }
-
-    /// Returns the times that must be set, or `None` if they are already right.
-    fn differing(&self, times: Times, kept: Times) -> Option<Times> {
-        let modified = match (times.modified, kept.modified) {
-            (Some(time), Some(kept)) if micros::of(time) != micros::of(kept) => Some(time),
-            _ => None,
-        };
-        // The copy may have been accessed since then, and the original too.
-        let accessed = times.accessed.filter(|&time| {
-            self.to.info().tracks_access
-                && kept.accessed.is_none_or(|kept| micros::of(kept) < micros::of(time))
-        });
-        (modified.is_some() || accessed.is_some()).then_some(Times { modified, accessed })
-    }
-
-    fn write(&mut self, path: MemoryPath, size: u64, existing: OnExisting) {
-        self.plan.bytes += size;
-        self.plan.files.push(ToWrite { path, size, existing });
-    }
-
-    fn refuse(&mut self, path: MemoryPath, there: There) {
-        self.plan.refused.push(Refusal { path, there });
-    }
 }

@@ -2,7 +2,8 @@
 
 use memdir_store::path::MemoryPath;
 
-use super::{Copied, CopyError, There, refuse};
+use super::error::refuse;
+use super::{Copied, CopyError, There};
 use crate::store::access::Times;
 use crate::store::transfer::holds;
 use crate::store::{Context, FileToWrite, OnExisting, Store, StoreError};
