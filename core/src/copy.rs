@@ -257,8 +257,8 @@ impl Plan {
     /// Compares both stores, as [`copy()`] does before it changes anything.
     ///
     /// # Errors
-    /// [`CopyError::Overlapping`], [`CopyError::OtherHistory`], [`CopyError::Source`],
-    /// [`CopyError::Destination`], [`CopyError::Stopped`].
+    /// [`CopyError::Overlapping`], [`CopyError::OtherHistory`], [`CopyError::ManyHistories`],
+    /// [`CopyError::Source`], [`CopyError::Destination`], [`CopyError::Stopped`].
     pub fn compare(
         source: Source,
         to: &Arc<dyn Store>,
@@ -282,6 +282,9 @@ impl Plan {
         let mut missing = Vec::new();
         // If there are conflicts, nothing is copied anyway.
         if let Some(history) = source.history.as_ref().filter(|_| found.refused.is_empty()) {
+            if to.mounts().is_some() {
+                return Err(CopyError::ManyHistories);
+            }
             let lacking = history.missing_in(to).map_err(CopyError::of_destination)?;
             missing = lacking.ok_or(CopyError::OtherHistory)?;
         }

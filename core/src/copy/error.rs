@@ -28,6 +28,13 @@ pub enum CopyError {
         "the destination has a history of its own: a copy without the history copies the files"
     )]
     OtherHistory,
+    /// The source has a history, and the destination is a tree of mounts, in which each store has its own history.
+    /// Nothing was changed.
+    #[error(
+        "each store that is mounted in the destination has a history of its own: a copy without the history copies \
+         the files"
+    )]
+    ManyHistories,
     /// Reading from the source failed at this path. Files that are already copied stay.
     #[error("reading {path} from the source: {error}")]
     Source {

@@ -17,9 +17,7 @@ use crate::common::store_helpers::{at, in_process, put};
 #[cfg(unix)]
 use memdir::store::Encrypted;
 use memdir::store::{Context, Entry, InProcess, Layer, Mounts, Mutation, Node, ReadOnly};
-use memdir::{
-    CopyOptions, Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError,
-};
+use memdir::{CopyOptions, Error, Memory, MemoryOptions, MemoryPath, Store, StoreError};
 #[cfg(unix)]
 use memdir::{EncryptionKey, open_store};
 
