@@ -82,3 +82,4 @@ mod spans;
 mod sqlite;
 mod sqlite_processes;
 mod stats;
+mod system_calls;

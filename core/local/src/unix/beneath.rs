@@ -82,9 +82,14 @@ pub(super) fn open_child(
 ) -> Result<OwnedFd, Errno> {
     let result = openat(directory, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
     // Systems return different errors for a link that is not followed.
-    result.map_err(|errno| match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) if kind(&stat) == FileType::Symlink => Errno::LOOP,
-        _ => errno,
+    result.map_err(|errno| {
+        if errno == Errno::NOENT {
+            return errno;
+        }
+        match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) if kind(&stat) == FileType::Symlink => Errno::LOOP,
+            _ => errno,
+        }
     })
 }
 
