@@ -323,3 +323,43 @@ pub(super) fn unused(
     file(parent.as_fd(), name)?;
     Ok(true)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_directory_of_any_size_is_removed_whole() {
+        for files in
+            [0, 1, FILES_PER_THREAD, FILES_PER_THREAD + 1, THREADS * FILES_PER_THREAD + 1, 3000]
+        {
+            let place = tempfile::tempdir().unwrap();
+            fs::create_dir_all(place.path().join("d/below")).unwrap();
+            for file in 0..files {
+                fs::write(place.path().join(format!("d/{file}")), "x").unwrap();
+            }
+            fs::write(place.path().join("d/below/file"), "x").unwrap();
+            let parent = fs::File::open(place.path()).unwrap();
+            assert_eq!(entry(parent.as_fd(), "d"), Ok(()), "{files}");
+            assert!(!place.path().join("d").exists(), "{files}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_unlinked_is_returned_by_every_thread() {
+        let place = tempfile::tempdir().unwrap();
+        let names: Vec<(CString, FileType)> = (0..THREADS * FILES_PER_THREAD + 1)
+            .map(|number| (CString::new(number.to_string()).unwrap(), FileType::Unknown))
+            .collect();
+        for (number, (name, _)) in names.iter().enumerate() {
+            let path = place.path().join(name.to_str().unwrap());
+            if number % 2 == 0 { fs::create_dir(path) } else { fs::write(path, "x") }.unwrap();
+        }
+        let directory = fs::File::open(place.path()).unwrap();
+        let left = unlink_all(directory.as_fd(), &names);
+        let even: Vec<_> = names.iter().step_by(2).map(|(name, _)| name).collect();
+        assert_eq!(left.iter().map(|(name, ..)| name).collect::<Vec<_>>(), even);
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), even.len());
+    }
+}
