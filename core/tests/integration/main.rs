@@ -86,3 +86,4 @@ mod spans;
 mod sqlite;
 mod sqlite_processes;
 mod stats;
+mod system_calls;

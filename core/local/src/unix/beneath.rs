@@ -82,9 +82,14 @@ pub(super) fn open_child(
 ) -> Result<OwnedFd, Errno> {
     let result = openat(directory, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
     // Systems return different errors for a link that is not followed.
-    result.map_err(|errno| match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) if kind(&stat) == FileType::Symlink => Errno::LOOP,
-        _ => errno,
+    result.map_err(|errno| {
+        if errno == Errno::NOENT {
+            return errno;
+        }
+        match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) if kind(&stat) == FileType::Symlink => Errno::LOOP,
+            _ => errno,
+        }
     })
 }
 
@@ -199,5 +204,38 @@ mod tests {
             assert_eq!(open("a/none", OFlags::RDONLY), Err(Errno::NOENT));
             assert_eq!(open("a/b/file/x", OFlags::RDONLY), Err(Errno::NOTDIR));
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_path_from_the_root_leads_beneath_it_or_nowhere() {
+        let place = tempfile::tempdir().unwrap();
+        let place = place.path().canonicalize().unwrap();
+        let root = place.join("root");
+        fs::create_dir_all(root.join("a")).unwrap();
+        fs::write(root.join("a/file"), "in").unwrap();
+        fs::write(place.join("secret"), "out").unwrap();
+        symlink("../secret", root.join("leaf")).unwrap();
+        symlink("..", root.join("up")).unwrap();
+        symlink("a", root.join("inside")).unwrap();
+        rustix::fs::mkfifoat(CWD, root.join("fifo"), Mode::RWXU).unwrap();
+        // On a system without `openat2`, nothing is found in this way.
+        let is_supported = look_from(&root, "").is_some();
+        assert_eq!(
+            matches!(look_from(&root, "a/file"), Some(EntryAt::File(_, stat)) if stat.st_size == 2),
+            is_supported
+        );
+        assert_eq!(matches!(look_from(&root, "a"), Some(EntryAt::Directory(_))), is_supported);
+        for nothing in
+            ["leaf", "up", "up/secret", "inside", "inside/file", "fifo", "none", "a/file/x"]
+        {
+            assert!(look_from(&root, nothing).is_none(), "{nothing}");
+        }
+        // A link that replaces the root, or a directory above it.
+        fs::rename(&root, place.join("real")).unwrap();
+        symlink("real", &root).unwrap();
+        assert!(look_from(&root, "").is_none() && look_from(&root, "a/file").is_none());
+        symlink(".", place.join("above")).unwrap();
+        assert!(look_from(&place.join("above/real"), "a/file").is_none());
     }
 }

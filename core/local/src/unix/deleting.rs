@@ -26,11 +26,11 @@ impl LocalDirectory {
         path: &MemoryPath,
     ) -> Result<(), StoreError> {
         let mut backoff = self.backoff(context);
-        let mut may_be_directory = false;
+        let mut is_directory = false;
         loop {
             let root = self.enter_to_write()?;
             // Without the lock, because the check may take long.
-            let checked = may_be_directory && {
+            let checked = is_directory && {
                 let (parent, name, stat) = existing_entry(root.as_fd(), path)?;
                 check_directory(&parent, name, &stat)?
             };
@@ -39,29 +39,34 @@ impl LocalDirectory {
             }
             let (parent, name) =
                 parent_of(root.as_fd(), path).map_err(|error| absent(error).unchanged())?;
-            // A file, or an entry that another program created: a link is removed and not followed.
-            let removed = remove::file(parent.as_fd(), name);
-            if removed.is_ok() {
-                Self::unlock(&root);
-                return parent.flush(self.durability);
-            }
-            match peek(&parent, name) {
-                Ok(Some(stat)) if kind(&stat) == FileType::Directory => {
-                    if !checked && !may_be_directory {
-                        may_be_directory = true;
-                        continue;
-                    }
-                    if !checked {
-                        check_directory(&parent, name, &stat)?;
-                    }
+            let is_directory_now = || -> Result<bool, StoreError> {
+                let there = peek(&parent, name).map_err(StoreError::unchanged)?;
+                Ok(there.as_ref().map(kind) == Some(FileType::Directory))
+            };
+            if !checked || !is_directory_now()? {
+                // A file, or an entry that another program created: a link is removed and not followed.
+                let removed = remove::file(parent.as_fd(), name);
+                if removed.is_ok() {
+                    Self::unlock(&root);
+                    return parent.flush(self.durability);
                 }
-                _ => return removed,
+                if !matches!(is_directory_now(), Ok(true)) {
+                    return removed;
+                }
+                if !is_directory {
+                    is_directory = true;
+                    continue;
+                }
+                check_directory(&parent, name, &peek(&parent, name)?.ok_or(StoreError::NotFound)?)?;
             }
             let doomed = set_aside(root.as_fd(), &parent, name)?;
             root.release();
             let Some(doomed) = doomed else { return parent.flush(self.durability) };
             // If a loss of power undoes the rename, the directory is back and must be complete.
-            let flushed = parent.flush(self.durability).and_then(|()| root.flush(self.durability));
+            let mut flushed = parent.flush(self.durability);
+            if matches!(parent, Directory::Below(_)) {
+                flushed = flushed.and_then(|()| root.flush(self.durability));
+            }
             // Remove it even if the flush failed: it is hidden and stays hidden, and the next writer would remove it as a
             // leftover anyway.
             doomed.remove_with_leftovers();

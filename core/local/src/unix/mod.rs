@@ -1,13 +1,13 @@
 //! [`LocalDirectory`] on Unix: plain files in a directory, in the layout of the SDKs' own tools.
 //!
-//! - **Confined.** Each command opens the tree's root once and works beneath that handle ([`beneath`]); no
-//!   link below it is ever followed.
+//! - **Confined.** Each change opens the tree's root once and works beneath that handle. A read opens its file in
+//!   one step, without the root where the system can do that ([`beneath`]). No link below the root is ever followed.
 //! - **One change at a time, for microseconds.** Content is first written to a temporary file and flushed
 //!   ([`staged`]). Then the lock is taken ([`lock`]), the file is compared with the content that was read,
 //!   and the new content is renamed into place. Directories are flushed after the lock is released, so the
 //!   flushes of several writers coincide. An edit that lost a race is computed again. After a few attempts
 //!   this is done under the lock, so no writer starves.
-//! - **No state between commands.** Each command opens the root again, so it notices if the root was
+//! - **No state between commands.** Each command finds the root again, so it notices if the root was
 //!   replaced. Locks end with their owner, even if a forked child inherited the descriptor ([`lockable`]).
 //! - **Many files** are written with a few flushes ([`batch`]).
 //! - **Readers never wait**, and opening a store never waits. A reader that has the old file open reads the

@@ -5,6 +5,7 @@
 //! first, so the deletion is refused before anything changes.
 
 use std::ffi::{CStr, CString};
+use std::thread;
 use std::time::SystemTime;
 
 use memdir_store::StoreError;
@@ -210,6 +211,44 @@ impl Removal {
     }
 }
 
+/// How many files each thread removes at least, and how many threads there are at most. File systems free the blocks of several
+/// files at the same time.
+const FILES_PER_THREAD: usize = 128;
+const THREADS: usize = 4;
+
+/// Removes files of a directory. Returns those that could not be removed.
+fn unlink_all(
+    directory: BorrowedFd<'_>,
+    files: &[(CString, FileType)],
+) -> Vec<(CString, FileType, Errno)> {
+    let unlink = |files: &[(CString, FileType)]| -> Vec<(CString, FileType, Errno)> {
+        let failed = files.iter().filter_map(|(name, kind)| {
+            let removed = unlinkat(directory, name.as_c_str(), AtFlags::empty());
+            removed.err().map(|errno| (name.clone(), *kind, errno))
+        });
+        failed.collect()
+    };
+    let mut parts = files.chunks(files.len().div_ceil(THREADS).max(FILES_PER_THREAD));
+    let own = parts.next().unwrap_or_default();
+    thread::scope(|scope| {
+        let unlink = &unlink;
+        let threads: Vec<_> = parts
+            .map(|part| {
+                // If the system refuses a thread, this thread removes the files.
+                thread::Builder::new().spawn_scoped(scope, move || unlink(part)).map_err(|_| part)
+            })
+            .collect();
+        let mut failed = unlink(own);
+        for thread in threads {
+            failed.extend(match thread {
+                Ok(thread) => thread.join().unwrap_or_default(),
+                Err(part) => unlink(part),
+            });
+        }
+        failed
+    })
+}
+
 /// Treats "not found" as success.
 fn gone(result: Result<(), Errno>) -> Result<(), Errno> {
     if result == Err(Errno::NOENT) { Ok(()) } else { result }
@@ -229,14 +268,17 @@ impl Visitor for Removal {
                 return Ok(below);
             }
         };
+        let mut files = Vec::new();
         for (name, kind) in entries {
-            if kind == FileType::Directory {
-                below.push(name);
-                continue;
+            match kind {
+                FileType::Directory => below.push(name),
+                kind => files.push((name, kind)),
             }
-            match unlinkat(directory, name.as_c_str(), AtFlags::empty()) {
-                Err(Errno::ISDIR | Errno::PERM) if may_be_directory(kind) => below.push(name),
-                result => self.note(result),
+        }
+        for (name, kind, errno) in unlink_all(directory, &files) {
+            match errno {
+                Errno::ISDIR | Errno::PERM if may_be_directory(kind) => below.push(name),
+                errno => self.note(Err(errno)),
             }
         }
         Ok(below)
@@ -286,4 +328,44 @@ pub(super) fn unused(
     }
     file(parent.as_fd(), name)?;
     Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_directory_of_any_size_is_removed_whole() {
+        for files in
+            [0, 1, FILES_PER_THREAD, FILES_PER_THREAD + 1, THREADS * FILES_PER_THREAD + 1, 3000]
+        {
+            let place = tempfile::tempdir().unwrap();
+            fs::create_dir_all(place.path().join("d/below")).unwrap();
+            for file in 0..files {
+                fs::write(place.path().join(format!("d/{file}")), "x").unwrap();
+            }
+            fs::write(place.path().join("d/below/file"), "x").unwrap();
+            let parent = fs::File::open(place.path()).unwrap();
+            assert_eq!(entry(parent.as_fd(), "d"), Ok(()), "{files}");
+            assert!(!place.path().join("d").exists(), "{files}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_unlinked_is_returned_by_every_thread() {
+        let place = tempfile::tempdir().unwrap();
+        let names: Vec<(CString, FileType)> = (0..THREADS * FILES_PER_THREAD + 1)
+            .map(|number| (CString::new(number.to_string()).unwrap(), FileType::Unknown))
+            .collect();
+        for (number, (name, _)) in names.iter().enumerate() {
+            let path = place.path().join(name.to_str().unwrap());
+            if number % 2 == 0 { fs::create_dir(path) } else { fs::write(path, "x") }.unwrap();
+        }
+        let directory = fs::File::open(place.path()).unwrap();
+        let left = unlink_all(directory.as_fd(), &names);
+        let even: Vec<_> = names.iter().step_by(2).map(|(name, _)| name).collect();
+        assert_eq!(left.iter().map(|(name, ..)| name).collect::<Vec<_>>(), even);
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), even.len());
+    }
 }
