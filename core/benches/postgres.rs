@@ -172,8 +172,10 @@ mod floor {
         }
 
         fn view(&self) {
-            let view = self.client.query_one(&self.select, &[&self.id]);
-            black_box(self.runtime.block_on(view).unwrap().get::<_, Vec<u8>>(0));
+            self.runtime.block_on(async {
+                let row = self.client.query_one(&self.select, &[&self.id]).await.unwrap();
+                black_box(row.get::<_, Vec<u8>>(0));
+            });
         }
 
         /// One request after the other, as a program does that has no pipeline.

@@ -20,7 +20,7 @@ fn crates(features: &str) -> Vec<String> {
 #[test]
 fn without_its_feature_nothing_of_it_is_compiled() {
     const OBJECTS: [&str; 4] = ["object_store", "reqwest", "hyper", "quick-xml"];
-    const POSTGRES: [&str; 3] = ["tokio-postgres", "deadpool-postgres", "postgres-protocol"];
+    const POSTGRES: [&str; 3] = ["tokio-postgres", "deadpool", "postgres-protocol"];
     const BOTH: [&str; 3] = ["tokio", "rustls", "aws-lc-rs"];
     const SQLITE: [&str; 2] = ["rusqlite", "libsqlite3-sys"];
     const TRACING: [&str; 2] = ["tracing", "tracing-core"];

@@ -23,6 +23,8 @@ use super::statements::Statement;
 /// The setting by which a connection recognizes its own session. A client sets it when it connects, and a connection
 /// pooler refuses or ignores it.
 const MARK: &str = "memdir.connection";
+/// A statement that is prepared only to see its name.
+const PROBE: &str = "SELECT 'memdir'";
 /// PgBouncer's names for the statements of its clients.
 const TRANSLATED: &str = "PGBOUNCER_";
 
@@ -207,12 +209,12 @@ impl Connection {
     /// Whether a pooler translates the names of statements. All in one transaction, so nothing is left in a session
     /// that others use.
     async fn is_translated(&self) -> Result<bool, Error> {
-        let sql = format!("SELECT {}", RandomState::new().build_hasher().finish() >> 2);
-        let names = format!("SELECT name FROM pg_prepared_statements WHERE statement = '{sql}'");
+        let names =
+            format!("SELECT name FROM pg_prepared_statements WHERE statement = $${PROBE}$$");
         let (begun, prepared, named) = tokio::join!(
             biased;
             self.client.batch_execute("BEGIN"),
-            self.client.prepare_typed(&sql, &[]),
+            self.client.prepare_typed(PROBE, &[]),
             self.client.simple_query(&names),
         );
         begun?;

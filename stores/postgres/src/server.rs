@@ -1,5 +1,6 @@
 //! Connections: one pool per server and process, shared by the stores of all its namespaces.
 
+use std::future::Future;
 use std::ops::Deref;
 use std::process;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,6 +28,8 @@ const KEPT: usize = 16;
 
 /// How long a command waits for a connection when all are in use.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// The pause between two requests to cancel a statement.
+const AGAIN: Duration = Duration::from_millis(500);
 /// The pause between two attempts to reach a server that is starting.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -181,7 +184,7 @@ pub(super) struct Lease {
     permit: Option<WriterPermit>,
 }
 
-/// A wait for another transaction's lock on the server. If this is dropped before the wait ends, the server
+/// A wait for the server: for another transaction's lock, or for a read. If this is dropped before the wait ends, the server
 /// is asked to cancel it. By itself the server would not notice the closed connection, and would keep
 /// waiting.
 pub(super) struct Waiting {
@@ -196,6 +199,26 @@ impl Waiting {
 
     pub(super) fn end(mut self) {
         self.token = None;
+    }
+
+    /// Asks the server to cancel the statement, until its answer arrives. A request that arrives before the statement has
+    /// no effect, so it is repeated.
+    pub(super) async fn cancel<T>(
+        mut self,
+        answer: impl Future<Output = Result<T, PostgresError>>,
+    ) -> Result<T, PostgresError> {
+        let token = self.token.take();
+        let repeated = async {
+            while let Some(token) = &token {
+                self.server.give_up(token.clone()).await;
+                tokio::time::sleep(AGAIN).await;
+            }
+        };
+        tokio::select! {
+            biased;
+            answered = answer => answered,
+            () = repeated => Err(PostgresError::Silence),
+        }
     }
 }
 
@@ -220,7 +243,7 @@ impl Lease {
     /// Lets the next writer of the namespace begin. Call it when this one sends its last request.
     pub(super) fn pass_turn(&mut self) {
         if let Some(permit) = &mut self.permit {
-            permit.pass();
+            permit.pass_turn();
         }
     }
 

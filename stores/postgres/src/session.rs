@@ -203,9 +203,9 @@ impl Session {
                 Some(limit) => timeout(limit, answer.as_mut()).await,
             };
             let Ok(answered) = in_time else {
-                drop(waiting);
                 // The connection is not used again: the request to cancel may arrive late.
-                return timeout(WAY, answer).await.unwrap_or(Err(PostgresError::Silence));
+                let cancelled = timeout(WAY, waiting.cancel(answer)).await;
+                return cancelled.unwrap_or(Err(PostgresError::Silence));
             };
             waiting.end();
             answered
