@@ -140,7 +140,7 @@ impl MemoryPath {
         if self.0.len() + 1 + name.len() > MAX_PATH_BYTES {
             return Err(PathError::PathTooLong);
         }
-        if self.names().count() == MAX_LEVELS {
+        if self.levels() == MAX_LEVELS {
             return Err(PathError::TooDeep);
         }
         Ok(Self(format!("{}/{name}", self.0).into()))
@@ -183,6 +183,11 @@ impl MemoryPath {
     /// The components below `/memories`, starting at the root.
     pub fn names(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.relative().split('/').filter(|name| !name.is_empty())
+    }
+
+    /// The number of components below `/memories`. Each begins with a slash, as `/memories` does.
+    fn levels(&self) -> usize {
+        self.0.bytes().filter(|&byte| byte == b'/').count() - 1
     }
 
     /// The last component; `None` for the root.
@@ -267,7 +272,13 @@ fn is_reserved(name: &str) -> bool {
 
 impl Ord for MemoryPath {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.names().cmp(other.names())
+        // By components: a slash comes before every other byte.
+        let rank = |byte: u8| (byte != b'/', byte);
+        let (a, b) = (self.0.as_bytes(), other.0.as_bytes());
+        match a.iter().zip(b).find(|(a, b)| a != b) {
+            Some((&a, &b)) => rank(a).cmp(&rank(b)),
+            None => a.len().cmp(&b.len()),
+        }
     }
 }
 
@@ -298,7 +309,7 @@ impl fmt::Debug for MemoryPath {
 /// Whether `path` is dangerous as given, or becomes so at any stage of repeated decoding.
 fn escapes(path: &str) -> bool {
     let slashes = path.matches('/').count();
-    let mut stage = path.to_owned();
+    let mut stage = Cow::Borrowed(path);
     loop {
         let dangerous = |c: char| c == '\\' || c.is_control();
         if stage.contains(dangerous) || stage.split('/').any(|name| name == "..") {
@@ -314,7 +325,7 @@ fn escapes(path: &str) -> bool {
         let Ok(next) = String::from_utf8(decoded) else {
             return true;
         };
-        stage = next;
+        stage = Cow::Owned(next);
     }
 }
 
@@ -432,6 +443,18 @@ mod tests {
             "/memories/...memdir-",
         ] {
             assert!(!reserved(raw), "{raw}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn paths_are_ordered_and_counted_by_components(
+            a in "(/[a.\\-é0]{1,2}){0,4}", b in "(/[a.\\-é0]{1,2}){0,4}"
+        ) {
+            let parse = |below: &str| MemoryPath::parse(&format!("/memories{below}")).ok();
+            let Some((a, b)) = parse(&a).zip(parse(&b)) else { return Ok(()) };
+            prop_assert_eq!(a.cmp(&b), a.names().cmp(b.names()));
+            prop_assert_eq!(a.levels(), a.names().count());
         }
     }
 
