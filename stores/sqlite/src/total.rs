@@ -1,7 +1,7 @@
 //! The total of all files, kept up to date by each change, so a limit costs the same in a small and in a large database.
 //!
 //! The first change of a memory with a limit creates the table. A database without limits does not have it. Triggers could keep it
-//! up to date, but they are disabled, because the database may come from somebody else.
+//! up to date, but they are disabled, because another program may have made the database.
 
 use memdir_store::total::Total;
 use rusqlite::{Connection, OptionalExtension, Params};
