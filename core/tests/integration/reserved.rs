@@ -130,7 +130,7 @@ fn a_copy_brings_no_reserved_name_and_locks_no_store() {
     let [root, below, database] = addresses(place.path());
     for address in [&root, &below, &database] {
         let copied = copy_all(&from, &open_store(address, &options).unwrap()).unwrap();
-        // The history is not a file.
+        // The files of a history in the source are not files of the memory.
         let left = RESERVED.len() - 1;
         assert_eq!((copied.files, copied.left_out.len()), (1, left), "{address}");
         let reserved = |kind| matches!(kind, ProblemKind::Reserved | ProblemKind::LeftOver);
