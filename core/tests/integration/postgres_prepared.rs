@@ -227,7 +227,7 @@ fn a_read_sets_its_namespace_first_whatever_plan_the_server_chooses() {
     open("first").create("/memories/d/e/a.md", "here\n").unwrap();
     let methods =
         ["nestloop", "indexscan", "bitmapscan", "seqscan", "hashjoin", "mergejoin", "memoize"];
-    for plans in ["auto", "force_generic_plan", "force_custom_plan"] {
+    for plans in ["force_generic_plan", "force_custom_plan"] {
         // Without each method, and with one of them only.
         for (number, method) in methods.iter().enumerate() {
             for others in ["on", "off"] {
