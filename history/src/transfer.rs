@@ -19,8 +19,8 @@ use super::recorder::Recorder;
 /// Reads the bytes of a record.
 type ReadRecord = Box<dyn Fn(usize) -> Result<Vec<u8>, StoreError>>;
 
-/// All records of a history in order, to copy them to another store or an archive. To copy a memory with its history, first
-/// `copy` the files, then append the records.
+/// All records of a history in order, to copy them to another store or an archive. The function `copy` copies a memory with its
+/// history. With other sources, first write the files, then append the records.
 ///
 /// Pass stores that `open_store` returned. `Memory::store` of a memory with a history does not show where the history is
 /// kept.
@@ -28,16 +28,17 @@ type ReadRecord = Box<dyn Fn(usize) -> Result<Vec<u8>, StoreError>>;
 /// ```
 /// use std::ops::ControlFlow;
 /// use std::sync::Arc;
-/// use memdir::history::{HistoryQuery, HistoryRecords, without_journal};
-/// use memdir::{Durability, Memory, MemoryOptions, OnExisting, open_store};
+/// use memdir::history::{HistoryQuery, HistoryRecords};
+/// use memdir::{CopyOptions, Durability, Memory, MemoryOptions, open_store};
 ///
 /// let mut options = MemoryOptions::default();
 /// options.history = true;
 /// let (old, new) = (open_store("memory:", &options)?, open_store("memory:", &options)?);
 /// Memory::with_store(Arc::clone(&old), options.clone()).create("/memories/tea.md", "green\n")?;
 ///
-/// let [from, to] = [&old, &new].map(|store| without_journal(Arc::clone(store)));
-/// memdir::copy(&*from, &*to, OnExisting::Error, &mut |_| ControlFlow::Continue(()))?;
+/// let mut only_files = CopyOptions::default();
+/// only_files.without_history = true;
+/// memdir::copy(&old, &new, only_files, &mut |_| ControlFlow::Continue(()))?;
 /// let records = HistoryRecords::of(old)?;
 /// if let Some(missing) = records.missing_in(&new)? {
 ///     records.append_to(&new, &missing, Durability::Full)?;

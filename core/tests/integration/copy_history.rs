@@ -37,6 +37,7 @@ fn without_history() -> CopyOptions {
     options
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "every check gets its store")]
 fn takes_the_history_along(store: Arc<dyn Store>) {
     if store.mounts().is_some() {
         return refuses_the_history(&store);
