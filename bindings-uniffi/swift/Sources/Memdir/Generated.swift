@@ -5628,6 +5628,11 @@ public struct Copied: Equatable, Hashable, Codable {
      * names.
      */
     public let leftOut: [String]
+    /**
+     * The number of changes that were copied from the history of the source; null if it has no history, or the history
+     * was left out.
+     */
+    public let changes: Int64?
 
     // Default memberwise initializers are never public by default, so we
     // declare one manually.
@@ -5647,12 +5652,17 @@ public struct Copied: Equatable, Hashable, Codable {
         /**
          * Entries of the source that were not copied, because they are not part of the memory, such as links and reserved
          * names.
-         */leftOut: [String] = []) {
+         */leftOut: [String] = [],
+        /**
+         * The number of changes that were copied from the history of the source; null if it has no history, or the history
+         * was left out.
+         */changes: Int64? = nil) {
         self.files = files
         self.bytes = bytes
         self.equal = equal
         self.directories = directories
         self.leftOut = leftOut
+        self.changes = changes
     }
 
 
@@ -5675,7 +5685,8 @@ public struct FfiConverterTypeCopied: FfiConverterRustBuffer {
                 bytes: FfiConverterInt64.read(from: &buf),
                 equal: FfiConverterInt64.read(from: &buf),
                 directories: FfiConverterInt64.read(from: &buf),
-                leftOut: FfiConverterSequenceString.read(from: &buf)
+                leftOut: FfiConverterSequenceString.read(from: &buf),
+                changes: FfiConverterOptionInt64.read(from: &buf)
         )
     }
 
@@ -5685,6 +5696,7 @@ public struct FfiConverterTypeCopied: FfiConverterRustBuffer {
         FfiConverterInt64.write(value.equal, into: &buf)
         FfiConverterInt64.write(value.directories, into: &buf)
         FfiConverterSequenceString.write(value.leftOut, into: &buf)
+        FfiConverterOptionInt64.write(value.changes, into: &buf)
     }
 }
 
@@ -5717,11 +5729,12 @@ public struct CopyProgress: Equatable, Hashable, Codable {
      */
     public let path: String
     /**
-     * The number of files that this phase has finished.
+     * The number of files of this phase before this one. Small files are written together: some of these may be
+     * written only later, but also if the copy is stopped here.
      */
     public let files: Int64
     /**
-     * The bytes of the finished files.
+     * The bytes of these files.
      */
     public let bytes: Int64
     /**
@@ -5743,10 +5756,11 @@ public struct CopyProgress: Equatable, Hashable, Codable {
          * The next file.
          */path: String,
         /**
-         * The number of files that this phase has finished.
+         * The number of files of this phase before this one. Small files are written together: some of these may be
+         * written only later, but also if the copy is stopped here.
          */files: Int64,
         /**
-         * The bytes of the finished files.
+         * The bytes of these files.
          */bytes: Int64,
         /**
          * The number of all files of this phase; while comparing, of those found so far.
@@ -11808,24 +11822,26 @@ public func checkContract(factory: StoreFactory)throws  -> String?  {
 })
 }
 /**
- * Copies everything from one store into another: contents, times, hidden files, empty directories.
- * It leaves out the history of a memory, which the program copies (`memdir copy`).
+ * Copies everything from one store into another: contents, times, hidden files, empty directories, the history.
  *
  * Nothing is ever deleted. The stores are compared first. For an existing file with the same content, only the
  * time is set. If a file exists with different content, nothing at all is copied, unless `overwrite` is true.
  * Everything that is written is read back and compared. After an interruption, the same call copies the rest.
- * The model cannot call this.
+ * If the history of the destination has changes that the source does not have, or the history of the source is
+ * damaged, nothing is copied at all, unless `without_history` is true: then only the files are copied. The model
+ * cannot call this.
  *
- * Throws `Copy` if the destination has files with different content or `watch` stopped the copy, `Store` if a
- * store failed. Files that were copied before stay.
+ * Throws `Copy` if the destination has files with different content, the history cannot be copied, or `watch`
+ * stopped the copy, `Store` if a store failed. Files that were copied before stay.
  */
-public func copy(source: Store, destination: Store, overwrite: Bool = false, watch: CopyWatch? = nil)throws  -> Copied  {
+public func copy(source: Store, destination: Store, overwrite: Bool = false, withoutHistory: Bool = false, watch: CopyWatch? = nil)throws  -> Copied  {
     return try  FfiConverterTypeCopied_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_func_copy(
         FfiConverterTypeStore_lower(source),
         FfiConverterTypeStore_lower(destination),
         FfiConverterBool.lower(overwrite),
+        FfiConverterBool.lower(withoutHistory),
         FfiConverterOptionTypeCopyWatch.lower(watch),uniffiCallStatus
     )
 })
@@ -11958,7 +11974,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_func_check_contract() != 54285) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_copy() != 41465) {
+    if (uniffi_memdir_ffi_checksum_func_copy() != 38446) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_func_cancelled_reply() != 64564) {

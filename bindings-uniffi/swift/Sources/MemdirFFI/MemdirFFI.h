@@ -1101,7 +1101,7 @@ RustBuffer uniffi_memdir_ffi_fn_func_check_contract(uint64_t factory, RustCallSt
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_COPY
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_COPY
-RustBuffer uniffi_memdir_ffi_fn_func_copy(uint64_t source, uint64_t destination, int8_t overwrite, RustBuffer watch, RustCallStatus *_Nonnull out_status
+RustBuffer uniffi_memdir_ffi_fn_func_copy(uint64_t source, uint64_t destination, int8_t overwrite, int8_t without_history, RustBuffer watch, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_CANCELLED_REPLY

@@ -42,6 +42,7 @@ try await review()
 }
 
 private func docs_guides_review_2(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
+let memory = try await Memory.open(store: "./memory", options: MemoryOptions(history: true, actor: "Ann"))
 let hour = Date(timeIntervalSinceNow: -60 * 60)
 let undone = try await memory.undo(since: hour, actor: "session-7")
 }

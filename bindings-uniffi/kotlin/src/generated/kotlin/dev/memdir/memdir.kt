@@ -1393,7 +1393,7 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_func_check_contract(`factory`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
-    external fun uniffi_memdir_ffi_fn_func_copy(`source`: Long,`destination`: Long,`overwrite`: Byte,`watch`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    external fun uniffi_memdir_ffi_fn_func_copy(`source`: Long,`destination`: Long,`overwrite`: Byte,`withoutHistory`: Byte,`watch`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_func_cancelled_reply(uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
@@ -1539,7 +1539,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_func_check_contract() and 0xFFFF) != 54285) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_copy() and 0xFFFF) != 41465) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_copy() and 0xFFFF) != 38446) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_func_cancelled_reply() and 0xFFFF) != 64564) {
@@ -9369,6 +9369,12 @@ data class Copied (
      * names.
      */
     val `leftOut`: List<kotlin.String> = listOf()
+    ,
+    /**
+     * The number of changes that were copied from the history of the source; null if it has no history, or the history
+     * was left out.
+     */
+    val `changes`: kotlin.Long? = null
 
 ){
 
@@ -9390,6 +9396,7 @@ internal object FfiConverterTypeCopied: FfiConverterRustBuffer<Copied> {
             FfiConverterLong.read(buf),
             FfiConverterLong.read(buf),
             FfiConverterSequenceString.read(buf),
+            FfiConverterOptionalLong.read(buf),
         )
     }
 
@@ -9398,7 +9405,8 @@ internal object FfiConverterTypeCopied: FfiConverterRustBuffer<Copied> {
             FfiConverterLong.allocationSize(value.`bytes`) +
             FfiConverterLong.allocationSize(value.`equal`) +
             FfiConverterLong.allocationSize(value.`directories`) +
-            FfiConverterSequenceString.allocationSize(value.`leftOut`)
+            FfiConverterSequenceString.allocationSize(value.`leftOut`) +
+            FfiConverterOptionalLong.allocationSize(value.`changes`)
     )
 
     override fun write(value: Copied, buf: ByteBuffer) {
@@ -9407,6 +9415,7 @@ internal object FfiConverterTypeCopied: FfiConverterRustBuffer<Copied> {
             FfiConverterLong.write(value.`equal`, buf)
             FfiConverterLong.write(value.`directories`, buf)
             FfiConverterSequenceString.write(value.`leftOut`, buf)
+            FfiConverterOptionalLong.write(value.`changes`, buf)
     }
 }
 
@@ -9427,12 +9436,13 @@ data class CopyProgress (
     val `path`: kotlin.String
     ,
     /**
-     * The number of files that this phase has finished.
+     * The number of files of this phase before this one. Small files are written together: some of these may be
+     * written only later, but also if the copy is stopped here.
      */
     val `files`: kotlin.Long
     ,
     /**
-     * The bytes of the finished files.
+     * The bytes of these files.
      */
     val `bytes`: kotlin.Long
     ,
@@ -14689,18 +14699,19 @@ internal object FfiConverterTypeMemdirTime: FfiConverter<java.time.Instant, Doub
 
 
         /**
-         * Copies everything from one store into another: contents, times, hidden files, empty directories.
-         * It leaves out the history of a memory, which the program copies (`memdir copy`).
+         * Copies everything from one store into another: contents, times, hidden files, empty directories, the history.
          *
          * Nothing is ever deleted. The stores are compared first. For an existing file with the same content, only the
          * time is set. If a file exists with different content, nothing at all is copied, unless `overwrite` is true.
          * Everything that is written is read back and compared. After an interruption, the same call copies the rest.
-         * The model cannot call this.
+         * If the history of the destination has changes that the source does not have, or the history of the source is
+         * damaged, nothing is copied at all, unless `without_history` is true: then only the files are copied. The model
+         * cannot call this.
          *
-         * Throws `Copy` if the destination has files with different content or `watch` stopped the copy, `Store` if a
-         * store failed. Files that were copied before stay.
+         * Throws `Copy` if the destination has files with different content, the history cannot be copied, or `watch`
+         * stopped the copy, `Store` if a store failed. Files that were copied before stay.
          */
-    @JvmOverloads @Throws(MemdirException::class) fun `copy`(`source`: Store, `destination`: Store, `overwrite`: kotlin.Boolean = false, `watch`: CopyWatch? = null): Copied {
+    @JvmOverloads @Throws(MemdirException::class) fun `copy`(`source`: Store, `destination`: Store, `overwrite`: kotlin.Boolean = false, `withoutHistory`: kotlin.Boolean = false, `watch`: CopyWatch? = null): Copied {
             return FfiConverterTypeCopied.lift(
     uniffiRustCallWithError(MemdirException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_func_copy(
@@ -14709,6 +14720,7 @@ internal object FfiConverterTypeMemdirTime: FfiConverter<java.time.Instant, Doub
         FfiConverterTypeStore.lower(`source`),
         FfiConverterTypeStore.lower(`destination`),
         FfiConverterBoolean.lower(`overwrite`),
+        FfiConverterBoolean.lower(`withoutHistory`),
         FfiConverterOptionalTypeCopyWatch.lower(`watch`),_status)
 }
     )
