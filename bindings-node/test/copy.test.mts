@@ -38,14 +38,14 @@ test('the history is copied', async () => {
   const place = temporary();
   const [source, destination] = [join(place, 'source'), `sqlite:${join(place, 'a.db')}`];
   const memory = new Memory(source, { history: true });
-  await memory.create('/memories/a.md', 'one\n');
-  await memory.strReplace('/memories/a.md', 'one', 'two');
+  await memory.create({ path: '/memories/a.md', file_text: 'one\n' });
+  await memory.str_replace({ path: '/memories/a.md', old_str: 'one', new_str: 'two' });
   assert.equal((await copy(source, destination)).changes, 2);
   const copied = new Memory(destination, { history: true });
   assert.deepEqual(await copied.history(), await memory.history());
   assert.equal((await copy(source, destination)).changes, 0);
-  await copied.create('/memories/b.md', 'three\n');
-  await memory.delete('/memories/a.md');
+  await copied.create({ path: '/memories/b.md', file_text: 'three\n' });
+  await memory.delete({ path: '/memories/a.md' });
   await assert.rejects(copy(source, destination), CopyError);
   const alone = await copy(source, destination, { withoutHistory: true });
   assert.equal(alone.changes, undefined);
