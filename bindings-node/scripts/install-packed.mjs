@@ -1,13 +1,14 @@
 // Installs the output of `npm run pack -- --debug` into an empty project, as a user does. Tests use copies of it, because
-// installing a debug build takes seconds.
+// installing a debug build takes seconds. Then it replaces `npm/` at once.
 //
 // Usage: node scripts/install-packed.mjs
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const packed = fileURLToPath(new URL('../npm', import.meta.url));
+const root = fileURLToPath(new URL('..', import.meta.url));
+const packed = join(root, 'npm-next');
 const project = join(packed, 'installed');
 
 rmSync(project, { recursive: true, force: true });
@@ -22,3 +23,11 @@ execFileSync('npm', ['install', ...flags, ...tarballs.map((name) => join(packed,
   stdio: 'inherit',
 });
 rmSync(cache, { recursive: true });
+
+const [current, old] = [join(root, 'npm'), join(root, 'npm-old')];
+rmSync(old, { recursive: true, force: true });
+if (existsSync(current)) {
+  renameSync(current, old);
+}
+renameSync(packed, current);
+rmSync(old, { recursive: true, force: true });

@@ -35,7 +35,8 @@ const { values, positionals } = parseArgs({
 });
 const [binaries, tarballs] = positionals.map((path) => resolve(path));
 const isDebug = values.debug === true;
-const output = join(root, 'npm');
+// `install-packed.mjs` puts a debug build into `npm/` when all of it is there, because other tests may be using the one before.
+const output = join(root, isDebug ? 'npm-next' : 'npm');
 const licences = ['LICENSE', 'LICENSE-APACHE', 'LICENSE-MIT'];
 const notices = 'THIRD-PARTY-NOTICES.txt';
 

@@ -67,7 +67,7 @@ test('an option that a method does not have is refused, and nothing is done', as
     ['there is only signal', 'abortSignal', (o) => memory.redact(id, 'why', o)],
     ['there is only signal', 'abortSignal', (o) => memory.trimHistory(o)],
     [
-      'there are overwrite, durability and onProgress',
+      'there are overwrite, withoutHistory, durability and onProgress',
       'replace',
       (o) => copy('memory:', 'memory:', o),
     ],
