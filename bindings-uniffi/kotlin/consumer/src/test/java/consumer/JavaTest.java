@@ -267,7 +267,7 @@ class JavaTest {
         store.write("/memories/a", new byte[] {'a'}, false);
         store.update("/memories/a", content -> "two".getBytes(StandardCharsets.UTF_8));
         Store copy = Memdir.openStore("memory:");
-        assertEquals(1, Memdir.copy(store, copy, false, progress -> true).getFiles());
+        assertEquals(1, Memdir.copy(store, copy, false, false, progress -> true).getFiles());
         assertEquals(1, Memdir.copy(store, copy).getEqual());
         assertNull(Memdir.checkContract(JavaTest::open));
         Store mounted =
