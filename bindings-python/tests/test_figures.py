@@ -41,7 +41,7 @@ FIGURES = [
     ),
     (
         ("PostgreSQL", "finding out", "30 seconds"),
-        "stores/postgres/src/session.rs",
+        "stores/postgres/src/lost_commit.rs",
         "SEARCH: Duration = Duration::from_secs(30)",
     ),
     (

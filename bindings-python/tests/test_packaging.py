@@ -216,8 +216,9 @@ def test_the_program_has_a_progress_bar_on_a_terminal_and_ends_at_ctrl_c(
     os.close(ours)
     assert child.wait() == -signal.SIGINT
     copied = [file for file in (tmp_path / "to" / "memories").iterdir() if file.name.isdigit()]
-    assert 0 < len(copied) < 5000
-    assert {file.stat().st_size for file in copied} == {160}
+    # Files are written together, so none of them may be there. Those that are there are whole.
+    assert len(copied) < 5000
+    assert {file.stat().st_size for file in copied} <= {160}
 
 
 def test_which_modules_are_public() -> None:

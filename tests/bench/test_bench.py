@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 HERE = Path(__file__).resolve().parent
 PROGRAM = HERE.parent.parent / "target/debug/memdir-bench"
 # Calls of the allocator, which differ between libraries, and a check before each `close` in debug builds of Rust.
-NOT_OURS = {"brk", "mmap", "munmap", "mremap", "madvise", "fcntl"}
+NOT_OURS = {"brk", "mmap", "munmap", "mremap", "madvise", "fcntl", "getrandom"}
 COMMANDS = {
     "view of a file": {"command": "view", "path": "/memories/a.md"},
     "view of a directory with a file": {"command": "view", "path": "/memories/d"},

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from conversation import Conversation
 
 PAGE = cases.PROJECT / "docs" / "guides" / "long-conversations.md"
+# A block after a comment is quoted from a file, which has a test of its own.
+EXAMPLES = re.findall(r"(?<!-->)\n```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
 MADE = ["/memories/progress.md", "/memories/features.md", "/memories/init.md"]
 
 
@@ -30,7 +32,7 @@ def test_the_examples_of_the_page(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    editing, laying_out = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    editing, laying_out = EXAMPLES
     monkeypatch.chdir(tmp_path)
     exec(compile(laying_out, PAGE.name, "exec"), {})
     assert capsys.readouterr().out == f"{MADE}\n"
@@ -70,7 +72,7 @@ def test_the_example_guards_each_edit_and_lets_those_through_that_are_based_on_a
     guard: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Context editing is applied in every answer, and the conversation is compacted once."""
-    [example, _] = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    [example, _] = EXAMPLES
     example = example.replace('stale_guard="on"', f'stale_guard="{guard}"')
     assert f'stale_guard="{guard}"' in example
     another = memdir.Memory(tmp_path / "memory")

@@ -201,12 +201,8 @@ fn more_objects_than_one_request_is_for_are_all_there(cloud: &'static Cloud) {
 }
 
 fn requests_that_do_not_depend_on_each_other_are_sent_at_once(cloud: &'static Cloud) {
-    let prefix = prefix();
-    let proxy = Proxy::before(&cloud.server);
-    let memory = open_memory(&cloud.address_at(&proxy.address, BUCKET, &prefix));
-    memory.create("/memories/a/b/file", "one\n").unwrap();
     // Requests and rounds, as the documentation has them.
-    for (command, requests, rounds) in [
+    const COMMANDS: [(&str, usize, usize); 11] = [
         (r#"{"command":"view","path":"/memories"}"#, 1, 1),
         (r#"{"command":"view","path":"/memories/a"}"#, 2, 2),
         (r#"{"command":"view","path":"/memories/a/b/file"}"#, 1, 1),
@@ -226,13 +222,26 @@ fn requests_that_do_not_depend_on_each_other_are_sent_at_once(cloud: &'static Cl
         (r#"{"command":"delete","path":"/memories/new"}"#, 2, 2),
         (r#"{"command":"delete","path":"/memories/a/new"}"#, 3, 3),
         (r#"{"command":"rename","old_path":"/memories/a/b/file","new_path":"/memories/c"}"#, 10, 6),
-    ] {
-        proxy.plan(Plan::Slow(Duration::from_millis(100)));
-        let reply = memory.execute(command);
-        assert!(reply.cause.is_none(), "{command}: {:?}", reply.cause);
-        let sent = proxy.requests();
-        assert_eq!((sent.len(), proxy.rounds()), (requests, rounds), "{command}: {sent:#?}");
+    ];
+    // On a loaded machine a request may leave late, which looks like a round of its own.
+    let mut fewest = [usize::MAX; COMMANDS.len()];
+    for delay in [100, 200, 400, 800] {
+        let proxy = Proxy::before(&cloud.server);
+        let memory = open_memory(&cloud.address_at(&proxy.address, BUCKET, &prefix()));
+        memory.create("/memories/a/b/file", "one\n").unwrap();
+        for ((command, requests, _), rounds) in COMMANDS.iter().zip(&mut fewest) {
+            proxy.plan(Plan::Slow(Duration::from_millis(delay)));
+            let reply = memory.execute(command);
+            assert!(reply.cause.is_none(), "{command}: {:?}", reply.cause);
+            let sent = proxy.requests();
+            assert_eq!(sent.len(), *requests, "{command}: {sent:#?}");
+            *rounds = proxy.rounds().min(*rounds);
+        }
+        if fewest == COMMANDS.map(|(_, _, rounds)| rounds) {
+            return;
+        }
     }
+    panic!("the rounds of the commands are {fewest:?}");
 }
 
 fn a_history_takes_two_requests_more_for_an_edit(cloud: &'static Cloud) {

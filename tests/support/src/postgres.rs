@@ -17,6 +17,8 @@ const SERVERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../servers");
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../servers/postgres");
 /// The exit code of the script if no server is installed.
 const MISSING: i32 = 3;
+/// The exit code of the script if the installed server is too old for the test.
+const TOO_OLD: i32 = 4;
 
 /// A PostgreSQL server, or a pooler in front of one.
 pub struct Server {
@@ -41,6 +43,11 @@ fn started(serve: &mut Command, name: &str) -> Option<(Child, String)> {
     BufReader::new(keeper.stdout.take().unwrap()).read_line(&mut address).unwrap();
     if address.is_empty() {
         let status = keeper.wait().unwrap();
+        // Debian's stable release has an older PgBouncer, so CI allows that.
+        if status.code() == Some(TOO_OLD) {
+            left_out(&format!("{name} is too old"));
+            return None;
+        }
         assert_eq!(status.code(), Some(MISSING), "the server {name} did not start");
         not_installed(name);
         return None;
@@ -51,8 +58,12 @@ fn started(serve: &mut Command, name: &str) -> Option<(Child, String)> {
 /// Reports skipped tests, which CI does not allow.
 fn not_installed(name: &str) {
     assert!(std::env::var("CI").as_deref() != Ok("true"), "{name} is not installed");
+    left_out(&format!("{name} is not installed"));
+}
+
+fn left_out(reason: &str) {
     // Not with a macro, whose output is hidden when a test passes.
-    let said = format!("==> LEFT OUT: {name} is not installed\n");
+    let said = format!("==> LEFT OUT: {reason}\n");
     std::io::stderr().write_all(said.as_bytes()).unwrap();
 }
 
@@ -94,8 +105,7 @@ impl Server {
         let place = directory.path().join("pooler");
         let mut serve = Command::new(format!("{SERVERS}/pgbouncer"));
         serve.arg("serve").arg(&place).arg(direct.base()).arg(max_prepared_statements.to_string());
-        let name = if max_prepared_statements > 0 { "PgBouncer 1.21" } else { "PgBouncer" };
-        let (keeper, address) = started(&mut serve, name)?;
+        let (keeper, address) = started(&mut serve, "PgBouncer")?;
         Some(Self { place, address, _own: Some((directory, keeper)) })
     }
 
