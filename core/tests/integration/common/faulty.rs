@@ -47,16 +47,15 @@ pub(crate) enum Plan {
     /// The end of the client: after N requests no request reaches the server, and none is answered.
     /// With `true` the last one is executed, but its answer is lost.
     Halt(usize, bool),
-    /// Every answer takes this long.
-    Slow(Duration),
+    /// The requests come in groups of these sizes. No request of a group is answered before all of the group have been sent.
+    Together(&'static [usize]),
 }
 
 #[derive(Default)]
 struct State {
     plan: Option<Plan>,
     requests: Vec<String>,
-    in_progress: usize,
-    rounds: usize,
+    incomplete: bool,
     halted: bool,
 }
 
@@ -91,10 +90,25 @@ impl Proxy {
         self.state.0.lock().unwrap().requests.clone()
     }
 
-    /// How many times the client waited since the last plan. Requests at the same time are one round, if answers are
-    /// [slow](Plan::Slow).
-    pub(crate) fn rounds(&self) -> usize {
-        self.state.0.lock().unwrap().rounds
+    /// Whether a group of [`Plan::Together`] was not sent at once.
+    pub(crate) fn is_incomplete(&self) -> bool {
+        self.state.0.lock().unwrap().incomplete
+    }
+
+    /// Waits until the request's group is complete.
+    fn wait_for_group(&self, number: usize, groups: &[usize]) {
+        let ends = groups.iter().scan(0, |end, size| {
+            *end += size;
+            Some(*end)
+        });
+        let end = ends.into_iter().find(|end| *end > number).unwrap_or(0);
+        let state = self.state.0.lock().unwrap();
+        let is_partial = |state: &mut State| state.requests.len() < end;
+        // It waits this long only if the test fails.
+        let limit = Duration::from_secs(20);
+        let (mut state, waited) =
+            self.state.1.wait_timeout_while(state, limit, is_partial).unwrap();
+        state.incomplete |= waited.timed_out();
     }
 
     /// Waits until the client has reached its end, or `done` returns true.
@@ -113,12 +127,15 @@ impl Proxy {
     /// Serves one request per connection.
     fn serve(&self, mut client: TcpStream, server: &str) -> Option<()> {
         let (line, request) = read_request(&client)?;
+        let mut together = None;
         let (fault, reaches, halts) = {
             let mut state = self.state.0.lock().unwrap();
             let number = state.requests.len();
             state.requests.push(line);
-            state.rounds += usize::from(state.in_progress == 0);
-            state.in_progress += 1;
+            self.state.1.notify_all();
+            if let Some(Plan::Together(groups)) = state.plan {
+                together = Some((number, groups));
+            }
             match state.plan {
                 Some(Plan::One(at, fault)) if number == at => {
                     (Some(fault), fault.reaches_the_server(), false)
@@ -130,11 +147,10 @@ impl Proxy {
                 _ => (None, true, false),
             }
         };
-        let answer = if reaches { ask(server, &request) } else { Vec::new() };
-        if let Some(Plan::Slow(delay)) = self.state.0.lock().unwrap().plan {
-            thread::sleep(delay);
+        if let Some((number, groups)) = together {
+            self.wait_for_group(number, groups);
         }
-        self.state.0.lock().unwrap().in_progress -= 1;
+        let answer = if reaches { ask(server, &request) } else { Vec::new() };
         if halts {
             self.state.0.lock().unwrap().halted = true;
             self.state.1.notify_all();
