@@ -63,8 +63,14 @@ fn prepare_with(db: &Connection, steps: &[&str]) -> Result<(), SqliteError> {
     if found == current {
         return Ok(());
     }
-    let is_new = found == 0;
     let flushes: i64 = db.query_row("PRAGMA synchronous", [], |row| row.get(0))?;
+    let made = make(db, steps, found == 0);
+    db.pragma_update(None, "synchronous", flushes)?;
+    made
+}
+
+/// Enables the log and executes the steps. The caller sets `synchronous` again.
+fn make(db: &Connection, steps: &[&str], is_new: bool) -> Result<(), SqliteError> {
     if is_new {
         db.pragma_update(None, "synchronous", "NORMAL")?;
     }
@@ -76,8 +82,7 @@ fn prepare_with(db: &Connection, steps: &[&str]) -> Result<(), SqliteError> {
     if is_new {
         db.pragma_update(None, "synchronous", "OFF")?;
     }
-    upgrade(db, steps)?;
-    Ok(db.pragma_update(None, "synchronous", flushes)?)
+    upgrade(db, steps)
 }
 
 fn upgrade(db: &Connection, steps: &[&str]) -> Result<(), SqliteError> {
@@ -209,9 +214,11 @@ mod tests {
         for (word, number) in [("FULL", 2), ("NORMAL", 1), ("EXTRA", 3)] {
             let (_place, db) = database();
             db.pragma_update(None, "synchronous", word).unwrap();
-            prepare(&db).unwrap();
-            let now = db.query_row("PRAGMA synchronous", [], |row| row.get::<_, i64>(0));
-            assert_eq!(now.unwrap(), number, "{word}");
+            let failing = [STEPS, &["no SQL"]].concat();
+            for is_made in [prepare_with(&db, &failing).is_ok(), prepare(&db).is_ok()] {
+                let now = db.query_row("PRAGMA synchronous", [], |row| row.get::<_, i64>(0));
+                assert_eq!(now.unwrap(), number, "{word} {is_made}");
+            }
         }
     }
 

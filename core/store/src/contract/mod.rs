@@ -94,7 +94,7 @@ const RULES: &[(&str, Check)] = &[
     ("a time that is set stays until the file is written", times),
     ("files that are written together are written as each alone", batches::writing),
     ("a fingerprint stays, and differs when the content does", fingerprints::differ),
-    ("an access that is noted stays, and is no change", access::times),
+    ("a recorded access stays, and does not change the file", access::times),
     ("only what is unused is deleted as unused", access::deleting),
     ("concurrent updates all count", races::updates),
     ("what is edited is not deleted as unused", access::race_with_edits),
