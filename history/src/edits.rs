@@ -23,6 +23,7 @@ impl Recorder {
         let before = ContentId::of(old);
         let after = ContentId { sha256: Digest::of_pieces(&pieces), size: after_len };
         let record = &mut draft.record;
+        record.header.is_joined = context.is_joined();
         self.keep_unknown(context, record, before, old)?;
         let removed = &old[pieces[0].len()..old.len() - pieces[2].len()];
         let (same_start, same_end) = common_ends(removed, pieces[1]);

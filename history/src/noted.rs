@@ -90,7 +90,7 @@ impl Journal for Noted {
     }
 
     fn give_up(&self, context: &Context) {
-        context.take_note();
+        context.take_notes();
     }
 
     fn load(&self, context: &Context, loaded: &mut Loaded) -> Result<(), StoreError> {

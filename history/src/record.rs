@@ -208,6 +208,9 @@ pub(super) struct Header {
     /// The records whose changes were made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) confirms: Vec<HistoryId>,
+    /// Whether the change was made in one write with the change that left the content that it found: both were made, or none.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(super) is_joined: bool,
 }
 
 impl Header {
@@ -249,6 +252,7 @@ impl Record {
             trims: None,
             withdraws: Vec::new(),
             confirms: Vec::new(),
+            is_joined: false,
         };
         Self { header, contents: Vec::new() }
     }

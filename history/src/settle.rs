@@ -31,10 +31,10 @@ impl PathState {
     }
 }
 
-/// One change at one path.
+/// One write at one path: one change, or several that were joined.
 struct Step {
-    record: usize,
-    row: usize,
+    /// The numbers of the records and of their rows.
+    rows: Vec<(usize, usize)>,
     from: PathState,
     to: PathState,
 }
@@ -69,13 +69,14 @@ pub(super) fn not_made(
         for (row, kept) in stored.header.rows.iter().enumerate() {
             let (from, to) = ends(kept);
             let at = folding.key(&kept.path).into_owned();
-            steps.entry(at).or_default().push(Step { record, row, from, to });
+            add(steps.entry(at).or_default(), (record, row), from, to, stored.header.is_joined);
             if let Some(old_path) = &kept.old_path {
                 let at = folding.key(old_path).into_owned();
                 let before = kept
                     .before
                     .map_or(PathState::Unknown, |content| PathState::File(content.sha256));
-                let step = Step { record, row, from: before, to: PathState::Nothing };
+                let rows = vec![(record, row)];
+                let step = Step { rows, from: before, to: PathState::Nothing };
                 steps.entry(at).or_default().push(step);
             }
         }
@@ -86,20 +87,24 @@ pub(super) fn not_made(
         let mut decided = Vec::new();
         for (path, steps) in &steps {
             for (number, step) in steps.iter().enumerate() {
-                let kept = &records[step.record].header.rows[step.row];
+                let (record, row) = step.rows[0];
+                let kept = &records[record].header.rows[row];
                 let is_departure =
                     kept.old_path.as_ref().is_some_and(|old| folding.key(old).as_ref() == path);
-                if !doubtful(&records[step.record])
+                let mut in_doubt =
+                    step.rows.iter().filter(|(record, _)| doubtful(&records[*record])).peekable();
+                if in_doubt.peek().is_none()
                     || is_departure
                     || kept.old_path.is_some() != of_renames
                 {
                     continue;
                 }
                 let is_certain = |step: &Step| {
-                    !doubtful(&records[step.record]) || made.contains(&(step.record, step.row))
+                    let mut rows = step.rows.iter();
+                    rows.any(|row| !doubtful(&records[row.0]) || made.contains(row))
                 };
-                let was_made = was_made(steps, number, &is_certain, path, live);
-                decided.push(((step.record, step.row), was_made));
+                let was_made = is_certain(step) || was_made(steps, number, &is_certain, path, live);
+                decided.extend(in_doubt.map(|row| (*row, was_made)));
             }
         }
         for (row, was_made) in decided {
@@ -111,6 +116,24 @@ pub(super) fn not_made(
         }
     }
     not_made
+}
+
+/// Adds a change to the steps of its path. A joined change belongs to the write of the change that left what it found.
+fn add(
+    steps: &mut Vec<Step>,
+    row: (usize, usize),
+    from: PathState,
+    to: PathState,
+    is_joined: bool,
+) {
+    let joined = steps.iter_mut().rev().find(|step| is_joined && step.to == from);
+    match joined {
+        Some(step) => {
+            step.rows.push(row);
+            step.to = to;
+        }
+        None => steps.push(Step { rows: vec![row], from, to }),
+    }
 }
 
 /// Whether the change of a step was made, if no note says so.
@@ -194,28 +217,29 @@ mod tests {
 
     use super::*;
 
-    /// Steps between contents that are named by letters; `.` is nothing. Upper-case ones are certain.
+    /// Steps between contents that are named by letters; `.` is nothing. A step with `>` is certain, a step with `?` is not.
+    /// A step that begins with `+` is joined.
     fn made(steps: &[&str], now: &str) -> Vec<bool> {
         let found = |name: &str| match name {
             "." => PathState::Nothing,
             name => PathState::File(Digest::of(name.to_lowercase().as_bytes())),
         };
         let certain: Vec<bool> = steps.iter().map(|step| step.contains('>')).collect();
-        let kept: Vec<Step> = steps
-            .iter()
-            .enumerate()
-            .map(|(record, step)| {
-                let (from, to) = step.split_once(['>', '?']).unwrap();
-                Step { record, row: 0, from: found(from), to: found(to) }
-            })
-            .collect();
+        let mut kept = Vec::new();
+        for (record, step) in steps.iter().enumerate() {
+            let (from, to) = step.split_once(['>', '?']).unwrap();
+            let (is_joined, from) = (from.starts_with('+'), from.trim_start_matches('+'));
+            add(&mut kept, (record, 0), found(from), found(to), is_joined);
+        }
         let root = MemoryPath::root();
-        let is_certain = |step: &Step| certain[step.record];
-        (0..kept.len())
-            .map(|number| {
-                certain[number] || was_made(&kept, number, &is_certain, &root, &mut |_| found(now))
-            })
-            .collect()
+        let is_certain = |step: &Step| step.rows.iter().any(|(record, _)| certain[*record]);
+        let mut made = vec![false; steps.len()];
+        for number in 0..kept.len() {
+            let was_made = is_certain(&kept[number])
+                || was_made(&kept, number, &is_certain, &root, &mut |_| found(now));
+            kept[number].rows.iter().for_each(|(record, _)| made[*record] = was_made);
+        }
+        made
     }
 
     /// The state of a process that edits a file.
@@ -376,6 +400,18 @@ mod tests {
             (&[".?x", ".?a", "a?b"], "b", &[false, true, true]),
             // One that was not made, although the file is in the state that it would have left: others led to the same state.
             (&["a?.", "a?b", "b?."], ".", &[false, true, true]),
+            // Three in one write, which was not made, or was made, or was seen by the next change.
+            (&["a?b", "+b?c", "+c?d"], "a", &[false, false, false]),
+            (&["a?b", "+b?c", "+c?d"], "d", &[true, true, true]),
+            (&["a?b", "+b?c", "c?d"], "c", &[true, true, false]),
+            (&["a?b", "+b?c", "c>d"], "x", &[true, true, true]),
+            (&["a?b", "+b?c", "a>d"], "x", &[false, false, true]),
+            // One of them is certain.
+            (&["a?b", "+b>c", "+c?d"], "x", &[true, true, true]),
+            // Another process was faster, and the group was written again.
+            (&["a?b", "+b?c", "a?x", "x?y", "+y?z"], "z", &[false, false, true, true, true]),
+            // The record of the first was withdrawn, and the process was killed before it withdrew the second.
+            (&["a>x", "+b?c"], "x", &[true, false]),
             // A change and its reversal.
             (&["a>b", "b?a"], "a", &[true, true]),
             (&["a>b", "b?a"], "b", &[true, false]),

@@ -12,10 +12,11 @@ use std::convert::Infallible;
 use std::hash::Hash;
 use std::path::PathBuf;
 
+use memdir_store::group_commit::{EditLimits, GroupCommit, LOCKED_PATIENCE};
 use memdir_store::path::MemoryPath;
 use memdir_store::per_process::PerProcess;
 use memdir_store::turns::{Turn, Turns};
-use memdir_store::{Context, StoreError};
+use memdir_store::{Context, Durability, Edit, StoreError};
 
 use crate::directory::LocalDirectory;
 
@@ -24,6 +25,16 @@ const STAGING: usize = 16;
 
 static AT_FILES: PerProcess<Turns<(PathBuf, String)>> = PerProcess::new();
 static TO_STAGE: PerProcess<Turns<PathBuf>> = PerProcess::new();
+
+/// A file, and the settings with which it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct EditKey {
+    root: PathBuf,
+    path: MemoryPath,
+    durability: Durability,
+    max_file_bytes: Option<u64>,
+    read_only: bool,
+}
 
 /// A turn, or `None` for a read-only store.
 pub(crate) struct OwnTurn<K: Hash + Eq + Clone + 'static>(Option<Turn<'static, K>>);
@@ -42,6 +53,30 @@ impl<K: Hash + Eq + Clone> OwnTurn<K> {
 }
 
 impl LocalDirectory {
+    /// Edits a file, in one write with other edits of it that wait.
+    pub(crate) fn edit_with_others(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        edit: &mut Edit<'_>,
+    ) -> Result<(), StoreError> {
+        static EDITS: PerProcess<GroupCommit<EditKey>> = PerProcess::new();
+        let Ok(edits) = EDITS.get(|| Ok::<_, Infallible>(GroupCommit::default()));
+        let limits = EditLimits {
+            lock_timeout: self.lock_timeout,
+            max_file_bytes: self.max_file_bytes,
+            patience: LOCKED_PATIENCE,
+        };
+        let key = EditKey {
+            root: self.root.clone(),
+            path: path.clone(),
+            durability: self.durability,
+            max_file_bytes: self.max_file_bytes,
+            read_only: self.read_only,
+        };
+        edits.edit(&key, limits, context, edit, &mut |edit| self.edit_file(context, path, edit))
+    }
+
     /// Waits for the turn at a file, if another thread of this process has it.
     pub(crate) fn turn_if_busy(
         &self,

@@ -11,7 +11,7 @@ use crate::cancel::Cancellation;
 use crate::history_id::HistoryId;
 use crate::operation::Operation;
 
-/// The cancellation of a call, the actor and the operation of a change, and the note to keep in the same transaction.
+/// The cancellation of a call, the actor and the operation of a change, and the notes to keep in the same transaction.
 ///
 /// A `Memory` creates one context for each operation, which may make several changes. It goes to the store with each of them
 /// ([`Store::mutate`](crate::Store::mutate)), and with reads that may wait ([`Store::read_in`](crate::Store::read_in)). A
@@ -28,7 +28,11 @@ pub struct Context {
 #[derive(Default)]
 struct ChangeState {
     id: Cell<Option<HistoryId>>,
-    note: RefCell<Option<Note>>,
+    notes: RefCell<Vec<Note>>,
+    /// Whether the change contains edits of other calls.
+    must_complete: Cell<bool>,
+    /// Whether the change is made in one write with the change before it.
+    is_joined: Cell<bool>,
     /// Whether the next clear also removes the notes.
     removes_notes: Cell<bool>,
 }
@@ -102,10 +106,11 @@ impl Context {
         Self::new().cancelled_by(&self.cancellation)
     }
 
-    /// The cancellation of the call.
+    /// The cancellation of the call. It is never cancelled while the change contains edits of other calls.
     #[must_use]
     pub fn cancellation(&self) -> &Cancellation {
-        &self.cancellation
+        static NEVER: Cancellation = Cancellation::never();
+        if self.change.must_complete.get() { &NEVER } else { &self.cancellation }
     }
 
     /// A store that waits calls this after each wait, before it changes anything.
@@ -113,7 +118,7 @@ impl Context {
     /// # Errors
     /// [`StoreError::Cancelled`] if the call is cancelled.
     pub fn check(&self) -> Result<(), StoreError> {
-        self.cancellation.check()
+        self.cancellation().check()
     }
 
     /// The actor of the change, as set by the host program.
@@ -138,12 +143,32 @@ impl Context {
 
     /// Sets the note that the store keeps in the transaction of the next change.
     pub fn put_note(&self, note: Note) {
-        *self.change.note.borrow_mut() = Some(note);
+        *self.change.notes.borrow_mut() = vec![note];
     }
 
-    /// Takes the note out of the context, at the start of a transaction, or to discard it.
-    pub fn take_note(&self) -> Option<Note> {
-        self.change.note.borrow_mut().take()
+    /// Adds the notes of other calls whose edits the change contains.
+    pub(crate) fn add_notes(&self, notes: Vec<Note>) {
+        self.change.notes.borrow_mut().extend(notes);
+    }
+
+    /// Takes the notes out of the context, in a transaction, or to discard them.
+    pub fn take_notes(&self) -> Vec<Note> {
+        self.change.notes.take()
+    }
+
+    /// Sets whether the change contains edits of other calls, so that the cancellation of this call does not stop it.
+    pub(crate) fn complete(&self, must_complete: bool) {
+        self.change.must_complete.set(must_complete);
+    }
+
+    /// Sets whether the change is joined to the change before it.
+    pub(crate) fn join(&self, is_joined: bool) {
+        self.change.is_joined.set(is_joined);
+    }
+
+    /// Whether the change is made in one write with the change before it: no reader ever finds the state between them.
+    pub fn is_joined(&self) -> bool {
+        self.change.is_joined.get()
     }
 
     /// Makes the store remove all notes in the transaction of the next [`Mutation::Clear`](crate::Mutation::Clear), and

@@ -28,6 +28,7 @@ pub mod encryption_record;
 pub mod error;
 mod error_kind;
 mod fingerprint;
+pub mod group_commit;
 pub mod history_id;
 mod in_context;
 mod in_process;
@@ -264,7 +265,8 @@ pub trait Store: Send + Sync {
     /// between the read and the write.
     ///
     /// A store that retries on a conflict calls `edit` again with the newer content; the last call counts. If `edit` returns
-    /// `None`, nothing is written.
+    /// `None`, nothing is written. A store may write several concurrent edits of a file together: the content then contains the
+    /// edits before this one, and an error is the error of all.
     ///
     /// # Errors
     /// [`NotFound`](StoreError::NotFound), [`IsADirectory`](StoreError::IsADirectory).

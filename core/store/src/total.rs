@@ -6,7 +6,7 @@
 use super::StoreError;
 
 /// The limits for all files of a store together; `None` sets no limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct TotalLimits {
     /// The limit of the total size, in bytes.
     pub bytes: Option<u64>,

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::collections::BTreeMap;
+use std::thread;
 
 #[cfg(all(unix, feature = "object-storage"))]
 use crate::common::clouds;
@@ -17,6 +18,8 @@ use memdir::{Durability, EncryptionKey, Memory, MemoryOptions};
 /// The number of edits of each process, over all files.
 const EDITS: usize = 250;
 const FILES: usize = 4;
+/// The number of threads in each process that edit.
+const THREADS: usize = 2;
 
 /// Prefix of the address of an encrypted memory.
 const ENCRYPTED: &str = "encrypted:";
@@ -43,10 +46,19 @@ fn worker() {
         return job.run(&memory);
     }
     let edits: usize = job.place.file_name().unwrap().to_str().unwrap().parse().unwrap();
-    for number in 0..edits {
-        let file = format!("/memories/{}", number % FILES);
-        memory.insert(&file, 0, &format!("{} {number}", job.me)).unwrap();
-    }
+    let edit = |thread: usize| {
+        for number in (thread..edits).step_by(THREADS) {
+            // The threads edit the same file at about the same time.
+            let file = format!("/memories/{}", number / THREADS % FILES);
+            memory.insert(&file, 0, &format!("{} {number}", job.me)).unwrap();
+        }
+    };
+    thread::scope(|scope| {
+        for number in 0..THREADS {
+            let edit = &edit;
+            scope.spawn(move || edit(number));
+        }
+    });
 }
 
 /// The versions of each file, oldest first.

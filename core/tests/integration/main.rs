@@ -25,6 +25,7 @@ mod features;
 mod files;
 mod folding;
 mod front_ends;
+mod group_commit;
 mod history;
 mod history_blame;
 mod history_encrypted;

@@ -15,12 +15,14 @@
 //! One guarantee has an exception, because S3's conditions compare contents. An edit can be applied twice if its answer is
 //! lost, another edit restores the old content, and a third edit that had started before is written next.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use memdir_store::access::if_a_file;
 use memdir_store::error::Error;
+use memdir_store::group_commit::{EditLimits, GroupCommit};
 use memdir_store::path::MemoryPath;
 use memdir_store::per_process::PerProcess;
 use memdir_store::{
@@ -48,6 +50,9 @@ mod moving;
 mod stamp;
 mod stream;
 
+/// How long the writer of a file waits for edits that join its own. A history writes a record for each.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// A store that keeps each file as an object in a bucket.
 ///
 /// Connections are opened on demand. A forked process opens its own.
@@ -55,6 +60,7 @@ pub struct ObjectStorage {
     service: Service,
     prefix: Key,
     client: PerProcess<Arc<Client>>,
+    edits: PerProcess<GroupCommit<MemoryPath>>,
     max_file_bytes: Option<u64>,
 }
 
@@ -88,7 +94,8 @@ impl ObjectStorage {
             Some(text) => address::namespace(&prefix, text).map_err(Error::config)?,
             None => prefix,
         };
-        let store = Self { service, prefix, client: PerProcess::new(), max_file_bytes: None };
+        let (client, edits) = (PerProcess::new(), PerProcess::new());
+        let store = Self { service, prefix, client, edits, max_file_bytes: None };
         let looked =
             store.run(&Context::new(), "opening the object storage", |client| async move {
                 let root = client.key(&MemoryPath::root())?;
@@ -165,7 +172,24 @@ impl ObjectStorage {
         runtime::run(command::carry_out(operation, cancellation, has_changed, work))
     }
 
+    /// Edits a file, in one request with other edits of it that wait.
     fn edit(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        edit: &mut Edit<'_>,
+    ) -> Result<(), StoreError> {
+        let Ok(edits) = self.edits.get(|| Ok::<_, Infallible>(GroupCommit::default()));
+        // Nothing is locked. A request that fails is repeated for a limited time, so waiting needs no limit.
+        let limits = EditLimits {
+            lock_timeout: None,
+            max_file_bytes: self.max_file_bytes,
+            patience: PATIENCE,
+        };
+        edits.edit(path, limits, context, edit, &mut |edit| self.edit_alone(context, path, edit))
+    }
+
+    fn edit_alone(
         &self,
         context: &Context,
         path: &MemoryPath,

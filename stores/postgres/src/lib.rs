@@ -10,13 +10,14 @@ use std::time::{Duration, SystemTime};
 
 use memdir_store::access::is_unused;
 use memdir_store::error::Error;
+use memdir_store::group_commit::{EditLimits, LOCKED_PATIENCE};
 use memdir_store::notes::Notes;
 use memdir_store::path::{MAX_LEVELS, MemoryPath};
 use memdir_store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 use memdir_store::total::Total;
 use memdir_store::{
-    Context, Entry, Fingerprints, Mutation, Namespace, Node, Problem, Store, StoreError, StoreInfo,
-    TotalLimits, methods_by_mutate, reads_in_context, runtime,
+    Context, Edit, Entry, Fingerprints, Mutation, Namespace, Node, Problem, Store, StoreError,
+    StoreInfo, TotalLimits, methods_by_mutate, reads_in_context, runtime,
 };
 use tokio_postgres::Row;
 
@@ -228,6 +229,36 @@ impl PostgresDatabase {
         self.max_file_bytes.and_then(|most| i64::try_from(most).ok()).unwrap_or(i64::MAX)
     }
 
+    /// Edits a file, in one transaction with other edits of it that wait.
+    fn edit(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        edit: &mut Edit<'_>,
+    ) -> Result<(), StoreError> {
+        let limits = EditLimits {
+            lock_timeout: self.lock_timeout,
+            max_file_bytes: self.max_file_bytes,
+            patience: LOCKED_PATIENCE,
+        };
+        let key = self.session.edit_key(self.total, path);
+        self.session.server.edits()?.edit(&key, limits, context, edit, &mut |edit| {
+            let wanted = Wanted {
+                path: path.clone(),
+                content: Some(self.most_edited()),
+                to: None,
+                total: self.total.are_set(),
+            };
+            self.change(context, "editing a file", wanted, |Seen { way, total, .. }| {
+                let (file, old) = whole_file(way)?;
+                let Some(splice) = edit(&old) else { return Ok(None) };
+                let new = splice.try_apply(&old)?;
+                self.check_total(total, Some(old.len() as u64), new.len())?;
+                replace(file, new).map(Some)
+            })
+        })
+    }
+
     /// Changes the tree. `decide` gets the data that was read and returns the change, or `None` to change nothing. It is
     /// called again if the connection breaks and the change was not made.
     fn change(
@@ -239,7 +270,7 @@ impl PostgresDatabase {
     ) -> Result<(), StoreError> {
         let wanted = Arc::new(wanted);
         let lock_timeout = self.lock_timeout;
-        let mut note = None;
+        let mut notes = Vec::new();
         for _ in 0..ATTEMPTS {
             let (session, asked) = (self.session.clone(), wanted.clone());
             let cancellation = context.cancellation().clone();
@@ -262,11 +293,14 @@ impl PostgresDatabase {
                 })?;
                 return decided.map(drop);
             };
-            // A repeated change keeps its note, unless `decide` set another one.
-            note = context.take_note().or(note);
-            let kept = note.clone();
+            // A repeated change keeps its notes, unless `decide` set others.
+            let decided = context.take_notes();
+            if !decided.is_empty() {
+                notes = decided;
+            }
+            let kept = notes.clone();
             let outcome = runtime::run(async move {
-                let done = session.commit(transaction, &change, kept.as_ref()).await;
+                let done = session.commit(transaction, &change, &kept).await;
                 done.map_err(|error| error.during(operation))
             })?;
             self.session.log_fallback();
@@ -311,21 +345,7 @@ impl Store for PostgresDatabase {
                 let existing = OnExisting::Error;
                 return self.mutate(context, Mutation::Write { path, content, existing });
             }
-            Mutation::Update { path, edit } => {
-                let wanted = Wanted {
-                    path: path.clone(),
-                    content: Some(self.most_edited()),
-                    to: None,
-                    total: self.total.are_set(),
-                };
-                self.change(context, "editing a file", wanted, |Seen { way, total, .. }| {
-                    let (file, old) = whole_file(way)?;
-                    let Some(splice) = edit(&old) else { return Ok(None) };
-                    let new = splice.try_apply(&old)?;
-                    self.check_total(total, Some(old.len() as u64), new.len())?;
-                    replace(file, new).map(Some)
-                })
-            }
+            Mutation::Update { path, edit } => self.edit(context, path, edit),
             Mutation::Delete { path } => {
                 let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
                 self.change(context, "deleting", wanted, |Seen { way, .. }| {

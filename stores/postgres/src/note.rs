@@ -32,9 +32,9 @@ impl Notes for PostgresDatabase {
     fn append(&self, note: &Note) -> Result<(), StoreError> {
         self.change_notes(&Context::new(), "writing the history", || {
             let parameters: Vec<Parameter> =
-                vec![Box::new(note.id.clone()), Box::new(note.bytes.clone())];
+                vec![Box::new(vec![note.id.clone()]), Box::new(vec![note.bytes.clone()])];
             Ok(Some(ChangeTransaction {
-                statement: &statements::NOTE,
+                statement: &statements::ADD_NOTES,
                 parameters,
                 replaced_notes: Vec::new(),
                 changes_a_row: true,

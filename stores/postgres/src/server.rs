@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 
 use deadpool::Runtime;
 use deadpool::managed::{Object, Pool, PoolError};
-use memdir_store::StoreError;
+use memdir_store::group_commit::GroupCommit;
+use memdir_store::path::MemoryPath;
 use memdir_store::per_process::PerProcess;
+use memdir_store::{StoreError, TotalLimits};
 use tokio_postgres::config::SslMode;
 use tokio_postgres::{CancelToken, NoTls};
 
@@ -43,6 +45,16 @@ pub(super) struct Server {
 struct Connections {
     pool: Pool<Connector>,
     writers: WriterQueue,
+    edits: GroupCommit<EditKey>,
+}
+
+/// A file, and the settings with which it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct EditKey {
+    pub(super) namespace: String,
+    pub(super) path: MemoryPath,
+    pub(super) synchronous_commit: &'static str,
+    pub(super) total: TotalLimits,
 }
 
 impl Server {
@@ -89,8 +101,14 @@ impl Server {
                 .map_err(|error| {
                     StoreError::failed("preparing to connect to PostgreSQL", error).unchanged()
                 })?;
-            Ok(Connections { pool, writers: WriterQueue::new(self.settings.pool_size) })
+            let writers = WriterQueue::new(self.settings.pool_size);
+            Ok(Connections { pool, writers, edits: GroupCommit::default() })
         })
+    }
+
+    /// The edits of this process.
+    pub(super) fn edits(&self) -> Result<&GroupCommit<EditKey>, StoreError> {
+        Ok(&self.connections()?.edits)
     }
 
     fn is_without_tls(&self) -> bool {

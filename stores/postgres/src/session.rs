@@ -12,13 +12,13 @@ use memdir_store::notes::Note;
 use memdir_store::path::MemoryPath;
 use memdir_store::settings::Durability;
 use memdir_store::total::Total;
-use memdir_store::{Cancellation, Location, StoreError, runtime};
+use memdir_store::{Cancellation, Location, StoreError, TotalLimits, runtime};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use super::error::PostgresError;
-use super::server::{Lease, Server, Waiting};
+use super::server::{EditKey, Lease, Server, Waiting};
 use super::statements::{self, Statement, Way};
 
 pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
@@ -138,6 +138,12 @@ impl Session {
     /// Logs once that statements are not prepared. Call it on the thread of a command: a subscriber may need it.
     pub(super) fn log_fallback(&self) {
         self.server.log_fallback();
+    }
+
+    pub(super) fn edit_key(&self, total: TotalLimits, path: &MemoryPath) -> EditKey {
+        let namespace = self.namespace.clone();
+        let synchronous_commit = self.synchronous_commit;
+        EditKey { namespace, path: path.clone(), synchronous_commit, total }
     }
 
     /// Runs one query, and retries it once if the connection is broken.
@@ -358,14 +364,14 @@ impl Session {
         &self,
         transaction: Transaction,
         change: &ChangeTransaction,
-        note: Option<&Note>,
+        notes: &[Note],
     ) -> Result<Outcome, PostgresError> {
         let Transaction { mut lease, change: number, before } = transaction;
         if !lease.is_ours() {
             let problem = "the process was forked in the middle of the command";
             return Err(StoreError::failed("changing a file", problem).unchanged().into());
         }
-        match self.try_to_commit(&mut lease, change, note).await {
+        match self.try_to_commit(&mut lease, change, notes).await {
             Ok(0) if change.changes_a_row => {
                 lease.give_back();
                 // For example, a policy of row-level security makes a row visible but not writable.
@@ -391,7 +397,7 @@ impl Session {
         &self,
         lease: &mut Lease,
         change: &ChangeTransaction,
-        note: Option<&Note>,
+        notes: &[Note],
     ) -> Result<u64, PostgresError> {
         // Nothing is committed yet, so a failure rolls everything back.
         for (id, bytes) in &change.replaced_notes {
@@ -402,16 +408,19 @@ impl Session {
         lease.pass_turn();
         let parameters = self.with_namespace(&change.parameters);
         self.wait(async {
-            let add_note = async {
-                let Some(note) = note else { return Ok(0) };
-                let parameters: [&(dyn ToSql + Sync); 3] = [&self.namespace, &note.id, &note.bytes];
-                lease.execute(&statements::NOTE, &parameters).await
+            let add_notes = async {
+                if notes.is_empty() {
+                    return Ok(0);
+                }
+                let ids: Vec<&str> = notes.iter().map(|note| note.id.as_str()).collect();
+                let bytes: Vec<&[u8]> = notes.iter().map(|note| note.bytes.as_slice()).collect();
+                lease.execute(&statements::ADD_NOTES, &[&self.namespace, &ids, &bytes]).await
             };
             // All in one round trip. If one fails, the others fail as well, because the transaction is aborted.
             let (changed, noted, committed, ()) = tokio::join!(
                 biased;
                 lease.execute(change.statement, &parameters),
-                add_note,
+                add_notes,
                 lease.batch_execute("COMMIT"),
                 lease.prepare_next(),
             );

@@ -257,11 +257,14 @@ pub(super) static CLEAR: Statement =
 pub(super) static ERASE: Statement =
     Statement::new("DELETE FROM memdir.node WHERE namespace = $1", &[Type::TEXT]);
 
-/// Adds a note: a row that no directory contains, because its parent is -1. Its id is its number, which is drawn
-/// under the namespace's lock.
-pub(super) static NOTE: Statement = Statement::new(
-    "INSERT INTO memdir.node (namespace, parent, name, content) VALUES ($1, -1, $2, $3)",
-    &[Type::TEXT, Type::TEXT, Type::BYTEA],
+/// Adds notes: rows that no directory contains, because their parent is -1. Their ids are their numbers, which are drawn in
+/// order, under the namespace's lock.
+pub(super) static ADD_NOTES: Statement = Statement::new(
+    "
+    INSERT INTO memdir.node (namespace, parent, name, content)
+    SELECT $1, -1, note.id, note.bytes
+    FROM unnest($2, $3) WITH ORDINALITY AS note (id, bytes, number) ORDER BY number",
+    &[Type::TEXT, Type::TEXT_ARRAY, Type::BYTEA_ARRAY],
 );
 
 /// The notes above the number `$2`, with their first `$3` bytes.

@@ -4,6 +4,7 @@
 //! from its first read on (`BEGIN IMMEDIATE`), and is rolled back as a whole if it fails. SQLite's own locks exclude the writers
 //! of all threads and processes from each other: a writer waits for its turn, and readers never wait for writers.
 
+use std::convert::Infallible;
 use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,12 +13,15 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use memdir_store::access::is_unused;
+use memdir_store::group_commit::{EditLimits, GroupCommit, LOCKED_PATIENCE};
 use memdir_store::notes::Notes;
 use memdir_store::path::MemoryPath;
+use memdir_store::per_process::PerProcess;
 use memdir_store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 use memdir_store::{
-    BatchError, Cancellation, Context, Entry, FileToWrite, Fingerprints, Location, Mutation, Node,
-    Problem, Scope, Store, StoreError, StoreInfo, TotalLimits, methods_by_mutate, reads_in_context,
+    BatchError, Cancellation, Context, Edit, Entry, FileToWrite, Fingerprints, Location, Mutation,
+    Node, Problem, Scope, Store, StoreError, StoreInfo, TotalLimits, methods_by_mutate,
+    reads_in_context,
 };
 use rusqlite::ErrorCode;
 
@@ -186,6 +190,37 @@ impl SqliteDatabase {
         }
     }
 
+    /// Edits a file, in one transaction with other edits of it that wait.
+    fn edit(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        edit: &mut Edit<'_>,
+    ) -> Result<(), StoreError> {
+        static EDITS: PerProcess<GroupCommit<(Database, TotalLimits, MemoryPath)>> =
+            PerProcess::new();
+        let Ok(edits) = EDITS.get(|| Ok::<_, Infallible>(GroupCommit::default()));
+        let limits = EditLimits {
+            lock_timeout: self.lock_timeout,
+            max_file_bytes: self.max_file_bytes,
+            patience: LOCKED_PATIENCE,
+        };
+        let key = (self.database.clone(), self.total, path.clone());
+        edits.edit(&key, limits, context, edit, &mut |edit| {
+            self.change(context, "editing a file", |tree| {
+                let (id, old) = self.whole_file(&tree, path)?;
+                match edit(&old) {
+                    Some(splice) => {
+                        let new = splice.try_apply(&old)?;
+                        self.check_total(&tree, Some(old.len() as u64), new.len())?;
+                        content::write(&tree, id, &old, &new)
+                    }
+                    None => Ok(()),
+                }
+            })
+        })
+    }
+
     /// Runs a read transaction.
     fn look<T>(
         &self,
@@ -233,8 +268,10 @@ impl SqliteDatabase {
         };
         let changed = self.transaction(context, operation, begin, |tree| {
             let is_changed = change(Tree(tree.0))?;
-            if is_changed && let Some(note) = context.take_note() {
-                note::add(&tree, &note)?;
+            if is_changed {
+                for note in context.take_notes() {
+                    note::add(&tree, &note)?;
+                }
             }
             Ok(is_changed)
         });
@@ -386,17 +423,7 @@ impl Store for SqliteDatabase {
                 let existing = OnExisting::Error;
                 return self.mutate(context, Mutation::Write { path, content, existing });
             }
-            Mutation::Update { path, edit } => self.change(context, "editing a file", |tree| {
-                let (id, old) = self.whole_file(&tree, path)?;
-                match edit(&old) {
-                    Some(splice) => {
-                        let new = splice.try_apply(&old)?;
-                        self.check_total(&tree, Some(old.len() as u64), new.len())?;
-                        content::write(&tree, id, &old, &new)
-                    }
-                    None => Ok(()),
-                }
-            }),
+            Mutation::Update { path, edit } => self.edit(context, path, edit),
             Mutation::Delete { path } => {
                 self.change(context, "deleting", |tree| match tree.find(path)? {
                     None => Err(StoreError::NotFound.into()),

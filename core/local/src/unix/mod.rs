@@ -175,7 +175,7 @@ impl Store for LocalDirectory {
             Mutation::WriteUnique { path, content } => {
                 self.write_file(context, path, content, OnExisting::Error)
             }
-            Mutation::Update { path, edit } => self.edit_file(context, path, edit),
+            Mutation::Update { path, edit } => self.edit_with_others(context, path, edit),
             Mutation::Delete { path } => self.delete_entry(context, path),
             Mutation::DeleteUnused { path, since } => {
                 return self.delete_file_unused(context, path, since);

@@ -76,7 +76,7 @@ impl LocalDirectory {
         Ok(())
     }
 
-    pub(super) fn edit_file(
+    pub(crate) fn edit_file(
         &self,
         context: &Context,
         path: &MemoryPath,

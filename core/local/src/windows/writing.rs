@@ -60,7 +60,7 @@ impl LocalDirectory {
         }
     }
 
-    pub(super) fn edit_file(
+    pub(crate) fn edit_file(
         &self,
         context: &Context,
         path: &MemoryPath,

@@ -6,7 +6,8 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Child;
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use memdir::{Memory, MemoryOptions};
@@ -65,11 +66,25 @@ impl Job {
                 let used = used.map(|path| format!("{path}\n")).collect::<String>();
                 fs::write(self.place.join("used"), used).unwrap();
             }
-            // Runs until it is killed: each line is acknowledged in a separate file before the next one.
-            "insert-and-acknowledge" => {
+            // Runs until it is killed: each line is acknowledged in a separate file before the next one. Two other threads
+            // insert lines at the same moments, so some edits are written together.
+            "insert-and-acknowledge" => thread::scope(|scope| {
                 let [done, aside] =
                     ["done", "aside"].map(|it| self.place.join(format!("{it}-{me}")));
+                let start = Barrier::new(3);
+                for companion in ["1", "2"].map(|it| format!("{me}.{it}")) {
+                    let start = &start;
+                    scope.spawn(move || {
+                        let memory = memory.acting_as(&companion);
+                        for number in 0_u64.. {
+                            start.wait();
+                            let line = format!("{companion} {number}");
+                            memory.insert("/memories/log", 0, &line).unwrap();
+                        }
+                    });
+                }
                 for number in 0_u64.. {
+                    start.wait();
                     memory.insert("/memories/log", 0, &format!("{me} {number}")).unwrap();
                     fs::write(&aside, number.to_string()).unwrap();
                     fs::rename(&aside, &done).unwrap();
@@ -78,7 +93,7 @@ impl Job {
                     memory.rename(&directory, &moved).unwrap();
                     memory.delete(&moved).unwrap();
                 }
-            }
+            }),
             other => panic!("no such job: {other}"),
         }
     }

@@ -1,0 +1,792 @@
+//! [`GroupCommit`]: makes the edits of one file that wait for each other in a process in one write.
+//!
+//! A write has a price that does not depend on the number of edits in it: flushes of a disk, a transaction, a conditional
+//! request. The first thread that edits a file is its writer. Threads that edit the same file meanwhile wait. When the writer
+//! knows the content of the file, it applies its own edit, and passes the result to the waiting threads, one after another.
+//! Each computes its own edit and its own answer. Then the writer writes the last content once, and all of them get the result
+//! of this write.
+//!
+//! Grouping is never needed for correctness, because the store excludes other writers. So a thread that cannot take part edits
+//! alone: an edit within an edit, an edit that takes long, and every edit of a group whose write failed.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::note::Note;
+use crate::{Context, Edit, Splice, StoreError, process};
+
+/// The number of edits that may join the edit of the writer.
+const MOST_JOINING: usize = 63;
+
+/// The patience of a store that locks a file, or all files, while an edit is computed.
+pub const LOCKED_PATIENCE: Duration = Duration::from_millis(100);
+
+/// How often a waiting thread checks for cancellation.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The edits of a process, by a key for the file and the settings of its store.
+#[derive(Debug)]
+pub struct GroupCommit<K> {
+    /// The files that have a writer.
+    files: Mutex<HashMap<K, Queue>>,
+}
+
+/// The settings of a store that limit its edits.
+#[derive(Debug, Clone, Copy)]
+pub struct EditLimits {
+    /// How long an edit waits while no other succeeds; `None` for no limit.
+    pub lock_timeout: Option<Duration>,
+    /// The size limit of a file that is edited, in bytes; `None` for no limit.
+    pub max_file_bytes: Option<u64>,
+    /// How long a writer waits for the edits of the others in total, and how long they wait for a writer whose own edit takes
+    /// long. Short if the store holds a lock meanwhile.
+    pub patience: Duration,
+}
+
+/// The threads that wait for the writer of a file, in the order of their arrival.
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: VecDeque<(u64, Sender<Message>)>,
+    next_number: u64,
+    /// Whether the writer computes its own edit.
+    is_deciding: Arc<AtomicBool>,
+    /// When a write last succeeded.
+    moved: Option<Instant>,
+}
+
+/// A message of the writer to a waiting thread.
+#[derive(Debug)]
+enum Message {
+    /// Asks for the thread's edit of this content. If it is joined, the content contains edits that are not written yet.
+    Edit { content: Arc<Vec<u8>>, is_joined: bool, answer: Sender<Decision> },
+    /// The result of the write.
+    Ended(Result<(), StoreError>),
+    /// The thread must edit alone.
+    Alone,
+    /// The thread is the next writer.
+    Write,
+}
+
+/// What an edit made of a content.
+#[derive(Debug)]
+struct Decision {
+    /// The new content; `None` if the edit changes nothing.
+    content: Option<Vec<u8>>,
+    notes: Vec<Note>,
+}
+
+impl<K> Default for GroupCommit<K> {
+    fn default() -> Self {
+        Self { files: Mutex::default() }
+    }
+}
+
+impl<K: Eq + Hash + Clone> GroupCommit<K> {
+    /// Edits the file with this key, in one write with the edits that wait meanwhile. `write` is the edit as the store makes it
+    /// alone. It is called again, with this edit only, if the common write is refused.
+    ///
+    /// # Errors
+    /// As `write`; [`StoreError::Busy`] if no edit succeeds within the lock timeout; [`StoreError::Cancelled`].
+    pub fn edit(
+        &self,
+        key: &K,
+        limits: EditLimits,
+        context: &Context,
+        edit: &mut Edit<'_>,
+        write: &mut dyn FnMut(&mut Edit<'_>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let Some(_place) = Place::take(std::ptr::from_ref(self).addr()) else { return write(edit) };
+        let writer = match self.join(key) {
+            Joined::Writer(writer) => writer,
+            Joined::Waiting(waiting) => match waiting.wait(limits, context, edit) {
+                Waited::Writer(writer) => writer,
+                Waited::Alone => return write(edit),
+                Waited::Ended(result) => return result,
+            },
+        };
+        writer.write(limits, context, edit, write)
+    }
+
+    fn join<'g>(&'g self, key: &'g K) -> Joined<'g, K> {
+        let mut files = self.files();
+        let Some(queue) = files.get_mut(key) else {
+            let queue = Queue::default();
+            let is_deciding = Arc::clone(&queue.is_deciding);
+            files.insert(key.clone(), queue);
+            return Joined::Writer(Writer {
+                groups: self,
+                key,
+                is_deciding,
+                process: process::id(),
+            });
+        };
+        let (sender, messages) = mpsc::channel();
+        let (number, is_deciding) = (queue.next_number, Arc::clone(&queue.is_deciding));
+        queue.next_number += 1;
+        queue.waiting.push_back((number, sender));
+        Joined::Waiting(Waiting {
+            groups: self,
+            key,
+            number,
+            messages,
+            is_deciding,
+            process: process::id(),
+        })
+    }
+
+    fn files(&self) -> MutexGuard<'_, HashMap<K, Queue>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+enum Joined<'g, K: Eq + Hash + Clone> {
+    Writer(Writer<'g, K>),
+    Waiting(Waiting<'g, K>),
+}
+
+enum Waited<'g, K: Eq + Hash + Clone> {
+    Writer(Writer<'g, K>),
+    Alone,
+    Ended(Result<(), StoreError>),
+}
+
+/// A thread that waits. It leaves the queue when this is dropped.
+struct Waiting<'g, K: Eq + Hash + Clone> {
+    groups: &'g GroupCommit<K>,
+    key: &'g K,
+    number: u64,
+    messages: Receiver<Message>,
+    is_deciding: Arc<AtomicBool>,
+    process: u32,
+}
+
+impl<'g, K: Eq + Hash + Clone> Waiting<'g, K> {
+    fn wait(self, limits: EditLimits, context: &Context, edit: &mut Edit<'_>) -> Waited<'g, K> {
+        let since = Instant::now();
+        let mut deciding_since = None;
+        loop {
+            match self.messages.recv_timeout(LOOK) {
+                Ok(message) => return self.take_part(message, context, edit),
+                Err(RecvTimeoutError::Disconnected) => return Waited::Alone,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            // This may call a callback of the caller, which may fork.
+            if let Err(cancelled) = context.check() {
+                return Waited::Ended(Err(cancelled));
+            }
+            if self.process != process::id() {
+                return Waited::Ended(Err(StoreError::Busy));
+            }
+            if limits
+                .lock_timeout
+                .is_some_and(|timeout| self.last_moved(since).elapsed() >= timeout)
+            {
+                return Waited::Ended(Err(StoreError::Busy));
+            }
+            let is_deciding = self.is_deciding.load(Ordering::Relaxed);
+            deciding_since = is_deciding.then(|| deciding_since.unwrap_or_else(Instant::now));
+            if deciding_since.is_some_and(|since: Instant| since.elapsed() >= limits.patience) {
+                return Waited::Alone;
+            }
+        }
+    }
+
+    /// Does what the writer asks for, until its write has ended.
+    fn take_part(
+        self,
+        mut message: Message,
+        context: &Context,
+        edit: &mut Edit<'_>,
+    ) -> Waited<'g, K> {
+        loop {
+            match message {
+                Message::Edit { content, is_joined, answer } => {
+                    let Ok(decision) = decide(context, edit, &content, is_joined) else {
+                        return Waited::Alone;
+                    };
+                    // First, so that the writer has the only one.
+                    drop(content);
+                    // If the writer did not wait for it, it says so.
+                    let _ = answer.send(decision);
+                }
+                Message::Ended(result) => return Waited::Ended(result),
+                Message::Alone => return Waited::Alone,
+                Message::Write => return Waited::Writer(self.writer()),
+            }
+            let Ok(next) = self.messages.recv() else {
+                let problem = "the thread that wrote it has panicked";
+                return Waited::Ended(Err(StoreError::failed("editing a file", problem)));
+            };
+            message = next;
+        }
+    }
+
+    fn last_moved(&self, since: Instant) -> Instant {
+        let moved = self.groups.files().get(self.key).and_then(|queue| queue.moved);
+        moved.map_or(since, |moved| moved.max(since))
+    }
+
+    fn writer(&self) -> Writer<'g, K> {
+        let is_deciding = Arc::clone(&self.is_deciding);
+        Writer { groups: self.groups, key: self.key, is_deciding, process: self.process }
+    }
+}
+
+impl<K: Eq + Hash + Clone> Drop for Waiting<'_, K> {
+    fn drop(&mut self) {
+        if self.process != process::id() {
+            return;
+        }
+        if let Some(queue) = self.groups.files().get_mut(self.key) {
+            queue.waiting.retain(|(number, _)| *number != self.number);
+        }
+        // From here on, nobody makes it the next writer.
+        if self.messages.try_iter().any(|message| matches!(message, Message::Write)) {
+            drop(self.writer());
+        }
+    }
+}
+
+/// The thread that writes a file. When this is dropped, the next thread writes.
+struct Writer<'g, K: Eq + Hash + Clone> {
+    groups: &'g GroupCommit<K>,
+    key: &'g K,
+    is_deciding: Arc<AtomicBool>,
+    process: u32,
+}
+
+impl<K: Eq + Hash + Clone> Writer<'_, K> {
+    fn write(
+        &self,
+        limits: EditLimits,
+        context: &Context,
+        edit: &mut Edit<'_>,
+        write: &mut dyn FnMut(&mut Edit<'_>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut group = Group::default();
+        let result = write(&mut |old| self.decide(&mut group, limits, context, edit, old));
+        context.complete(false);
+        let was_joined = !group.0.is_empty();
+        match &result {
+            Ok(()) => {
+                if was_joined && let Some(queue) = self.groups.files().get_mut(self.key) {
+                    queue.moved = Some(Instant::now());
+                }
+                group.end(|| Message::Ended(Ok(())));
+                return result;
+            }
+            Err(error) if error.may_have_changed() => {
+                let problem = error.to_string();
+                let failed = || StoreError::failed("editing a file", problem.clone());
+                group.end(|| Message::Ended(Err(failed())));
+            }
+            Err(_) => group.end(|| Message::Alone),
+        }
+        match &result {
+            // The others need not wait for each other's failures.
+            Err(error) if error.is_failure() || matches!(error, StoreError::Busy) => {
+                while let Some(waiting) = self.next_waiting() {
+                    let _ = waiting.send(Message::Alone);
+                }
+                result
+            }
+            // The edits of the others may be the reason.
+            Err(error) if was_joined && !matches!(error, StoreError::Cancelled) => {
+                context.take_notes();
+                write(edit)
+            }
+            _ => result,
+        }
+    }
+
+    /// Computes the edit of all.
+    fn decide(
+        &self,
+        group: &mut Group,
+        limits: EditLimits,
+        context: &Context,
+        edit: &mut Edit<'_>,
+        old: &[u8],
+    ) -> Option<Splice> {
+        // The members of a write that lost a race.
+        let mut earlier = VecDeque::from(std::mem::take(&mut group.0));
+        context.take_notes();
+        context.complete(false);
+        self.is_deciding.store(true, Ordering::Relaxed);
+        let own = edit(old);
+        self.is_deciding.store(false, Ordering::Relaxed);
+        let Some(mut next) = earlier.pop_front().or_else(|| self.next_waiting()) else {
+            return own;
+        };
+        let content = match &own {
+            Some(splice) => splice.try_apply(old),
+            None => Ok(old.to_vec()),
+        };
+        let Ok(content) = content else {
+            // The store will find the same problem.
+            earlier.push_front(next);
+            Group(earlier.into()).end(|| Message::Alone);
+            return own;
+        };
+        // Others depend on this write, so it is not cancelled with the call of the writer.
+        context.complete(true);
+        let (mut content, mut is_changed) = (Arc::new(content), own.is_some());
+        let deadline = Instant::now() + limits.patience;
+        loop {
+            match ask(&next, &content, is_changed, deadline) {
+                Some(decision) => {
+                    context.add_notes(decision.notes);
+                    if let Some(new) = decision.content {
+                        (content, is_changed) = (Arc::new(new), true);
+                    }
+                    group.0.push(next);
+                }
+                None => drop(next.send(Message::Alone)),
+            }
+            let is_too_large =
+                limits.max_file_bytes.is_some_and(|most| content.len() as u64 > most);
+            if is_too_large || group.0.len() >= MOST_JOINING || Instant::now() >= deadline {
+                break;
+            }
+            let Some(waiting) = earlier.pop_front().or_else(|| self.next_waiting()) else { break };
+            next = waiting;
+        }
+        Group(earlier.into()).end(|| Message::Alone);
+        if group.0.is_empty() {
+            context.complete(false);
+            return own;
+        }
+        let text = Arc::try_unwrap(content).unwrap_or_else(|content| content.to_vec());
+        is_changed.then(|| Splice { range: 0..old.len(), text })
+    }
+
+    fn next_waiting(&self) -> Option<Sender<Message>> {
+        let mut files = self.groups.files();
+        files.get_mut(self.key)?.waiting.pop_front().map(|(_, waiting)| waiting)
+    }
+}
+
+impl<K: Eq + Hash + Clone> Drop for Writer<'_, K> {
+    fn drop(&mut self) {
+        if self.process != process::id() {
+            return;
+        }
+        self.is_deciding.store(false, Ordering::Relaxed);
+        let mut files = self.groups.files();
+        let Some(queue) = files.get_mut(self.key) else { return };
+        while let Some((_, next)) = queue.waiting.pop_front() {
+            if next.send(Message::Write).is_ok() {
+                return;
+            }
+        }
+        files.remove(self.key);
+    }
+}
+
+/// The threads whose edits the write contains. If the writer panics, they notice that this was dropped.
+#[derive(Default)]
+struct Group(Vec<Sender<Message>>);
+
+impl Group {
+    fn end(&mut self, message: impl Fn() -> Message) {
+        for waiting in self.0.drain(..) {
+            // A thread that has panicked does not need it.
+            let _ = waiting.send(message());
+        }
+    }
+}
+
+/// Asks a waiting thread for its edit; `None` if it has left, or does not answer in time.
+fn ask(
+    waiting: &Sender<Message>,
+    content: &Arc<Vec<u8>>,
+    is_joined: bool,
+    deadline: Instant,
+) -> Option<Decision> {
+    let (answer, answers) = mpsc::channel();
+    waiting.send(Message::Edit { content: Arc::clone(content), is_joined, answer }).ok()?;
+    answers.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
+}
+
+fn decide(
+    context: &Context,
+    edit: &mut Edit<'_>,
+    content: &[u8],
+    is_joined: bool,
+) -> Result<Decision, StoreError> {
+    context.join(is_joined);
+    let splice = edit(content);
+    context.join(false);
+    let content = splice.map(|splice| splice.try_apply(content)).transpose()?;
+    Ok(Decision { content, notes: context.take_notes() })
+}
+
+thread_local! {
+    /// The groups (by address) in which this thread edits or waits.
+    static PLACES: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A thread's part in a group. A thread that has one does not wait for another: the callback of an edit may edit the same file.
+struct Place(usize);
+
+impl Place {
+    fn take(address: usize) -> Option<Self> {
+        PLACES.with_borrow_mut(|places| {
+            let is_nested = places.contains(&address);
+            (!is_nested).then(|| places.push(address))
+        })?;
+        Some(Self(address))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        PLACES.with_borrow_mut(|places| places.retain(|place| *place != self.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+    use std::thread;
+
+    use super::*;
+    use crate::Cancellation;
+
+    const LIMITS: EditLimits =
+        EditLimits { lock_timeout: None, max_file_bytes: None, patience: Duration::from_secs(60) };
+
+    /// A file whose writer waits until a number of others wait for it.
+    #[derive(Default)]
+    struct File {
+        edits: GroupCommit<()>,
+        content: Mutex<Vec<u8>>,
+        writes: AtomicUsize,
+    }
+
+    impl File {
+        fn wait_for(&self, others: usize) {
+            let waiting = || self.edits.files().get(&()).map_or(0, |queue| queue.waiting.len());
+            while waiting() < others {
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+
+        fn write(&self, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+            let mut content = self.content.lock().unwrap();
+            if let Some(splice) = edit(&content) {
+                *content = splice.apply(&content);
+                self.writes.fetch_add(1, Ordering::SeqCst);
+            }
+            Ok(())
+        }
+
+        /// Appends a line. The first writer waits for the others.
+        fn append(&self, limits: EditLimits, line: &str, others: usize) -> Result<(), StoreError> {
+            self.edits.edit(&(), limits, &Context::new(), &mut append(line), &mut |edit| {
+                if self.writes.load(Ordering::SeqCst) == 0 {
+                    self.wait_for(others);
+                }
+                self.write(edit)
+            })
+        }
+
+        fn lines(&self) -> Vec<String> {
+            let content = String::from_utf8(self.content.lock().unwrap().clone()).unwrap();
+            let mut lines: Vec<String> = content.lines().map(str::to_owned).collect();
+            lines.sort_by_key(|line| (line.len(), line.clone()));
+            lines
+        }
+    }
+
+    fn append(line: &str) -> impl FnMut(&[u8]) -> Option<Splice> + use<> {
+        let text = format!("{line}\n").into_bytes();
+        move |old: &[u8]| Some(Splice { range: old.len()..old.len(), text: text.clone() })
+    }
+
+    /// Lets one thread write, and the others wait for it, in this order.
+    fn together(file: &File, others: usize, each: impl Fn(usize) + Sync) {
+        thread::scope(|scope| {
+            scope.spawn(|| each(0));
+            while others > 0 && file.edits.files().is_empty() {
+                thread::sleep(Duration::from_millis(1));
+            }
+            for number in 1..=others {
+                let each = &each;
+                scope.spawn(move || each(number));
+                if number < others {
+                    file.wait_for(number);
+                }
+            }
+        });
+        assert!(file.edits.files().is_empty());
+    }
+
+    #[test]
+    fn edits_that_wait_are_written_together() {
+        for others in [0, 1, 2, 62, 63, 64, 65, 127, 128, 1000] {
+            let file = File::default();
+            together(&file, others, |number| {
+                file.append(LIMITS, &number.to_string(), others).unwrap();
+            });
+            let expected: Vec<String> = (0..=others).map(|number| number.to_string()).collect();
+            assert_eq!(file.lines(), expected);
+            let writes = file.writes.load(Ordering::SeqCst);
+            assert_eq!(writes, (others + 1).div_ceil(MOST_JOINING + 1), "{others} others");
+        }
+    }
+
+    #[test]
+    fn each_edit_gets_the_result_of_those_before_it_and_its_own_answer() {
+        let file = File::default();
+        let seen = Mutex::new(vec![(false, String::new()); 4]);
+        together(&file, 3, |number| {
+            let context = Context::new();
+            let mut edit = |old: &[u8]| {
+                let old_text = String::from_utf8(old.to_vec()).unwrap();
+                seen.lock().unwrap()[number] = (context.is_joined(), old_text);
+                context.put_note(Note { id: number.to_string(), bytes: Vec::new() });
+                // The second one is refused.
+                (number != 1).then(|| append(&number.to_string())(old)).flatten()
+            };
+            let edited = file.edits.edit(&(), LIMITS, &context, &mut edit, &mut |edit| {
+                file.wait_for(3);
+                file.write(edit)?;
+                let ids: Vec<String> =
+                    context.take_notes().into_iter().map(|note| note.id).collect();
+                assert_eq!(ids, ["0", "1", "2", "3"]);
+                Ok(())
+            });
+            edited.unwrap();
+        });
+        let seen: Vec<_> = seen.into_inner().unwrap();
+        let seen: Vec<_> = seen.iter().map(|(joined, old)| (*joined, old.as_str())).collect();
+        assert_eq!(seen, [(false, ""), (true, "0\n"), (true, "0\n"), (true, "0\n2\n")]);
+    }
+
+    #[test]
+    fn a_group_that_lost_a_race_is_asked_again() {
+        let file = File::default();
+        together(&file, 2, |number| {
+            let context = Context::new();
+            let mut tries = 0;
+            let mut edit = |old: &[u8]| {
+                tries += 1;
+                append(&format!("{number} in its {tries}. try"))(old)
+            };
+            let edited = file.edits.edit(&(), LIMITS, &context, &mut edit, &mut |edit| {
+                file.wait_for(2);
+                edit(b"").unwrap();
+                *file.content.lock().unwrap() = b"by others\n".to_vec();
+                file.write(edit)
+            });
+            edited.unwrap();
+        });
+        let expected = ["by others", "0 in its 2. try", "1 in its 2. try", "2 in its 2. try"];
+        assert_eq!(file.lines(), expected);
+    }
+
+    #[test]
+    fn a_refusal_of_the_common_write_is_no_refusal_of_each() {
+        let file = File::default();
+        let (calls, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        together(&file, 5, |number| {
+            let context = Context::new();
+            let mut edit = append(&number.to_string());
+            let edited = file.edits.edit(&(), LIMITS, &context, &mut edit, &mut |edit| {
+                if calls.fetch_add(1, Ordering::SeqCst) == 0 {
+                    file.wait_for(5);
+                }
+                let mut content = file.content.lock().unwrap();
+                let Some(splice) = edit(&content) else { return Ok(()) };
+                let new = splice.apply(&content);
+                if new.len() > 6 {
+                    return Err(StoreError::OverLimit {
+                        bytes: Some(new.len() as u64),
+                        files: None,
+                    });
+                }
+                *content = new;
+                Ok(())
+            });
+            match edited {
+                Ok(()) => {}
+                Err(StoreError::OverLimit { bytes: Some(8), .. }) => {
+                    refused.fetch_add(1, Ordering::SeqCst);
+                }
+                other => panic!("{other:?}"),
+            }
+        });
+        assert_eq!((file.lines().len(), refused.into_inner()), (3, 3));
+    }
+
+    #[test]
+    fn a_write_that_may_have_been_made_says_so_to_all() {
+        let file = File::default();
+        let unsure = AtomicUsize::new(0);
+        together(&file, 3, |number| {
+            let context = Context::new();
+            let mut edit = append(&number.to_string());
+            let edited = file.edits.edit(&(), LIMITS, &context, &mut edit, &mut |edit| {
+                file.wait_for(3);
+                file.write(edit)?;
+                Err(StoreError::failed("editing a file", "the answer is lost"))
+            });
+            assert!(edited.unwrap_err().may_have_changed());
+            unsure.fetch_add(1, Ordering::SeqCst);
+        });
+        assert_eq!((file.lines().len(), unsure.into_inner()), (4, 4));
+    }
+
+    #[test]
+    fn a_panic_ends_only_the_edits_that_need_it() {
+        for panicking in [0, 1] {
+            let file = File::default();
+            let failed = AtomicUsize::new(0);
+            together(&file, 3, |number| {
+                let edited = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                    let context = Context::new();
+                    let mut edit = |old: &[u8]| {
+                        assert!(number != 1 || panicking != 1, "on purpose");
+                        append(&number.to_string())(old)
+                    };
+                    file.edits.edit(&(), LIMITS, &context, &mut edit, &mut |edit| {
+                        if number == 0 {
+                            file.wait_for(3);
+                        }
+                        file.write(edit)?;
+                        assert!(number != 0 || panicking != 0, "on purpose");
+                        Ok(())
+                    })
+                }));
+                if !matches!(edited, Ok(Ok(()))) {
+                    failed.fetch_add(1, Ordering::SeqCst);
+                }
+                if let Ok(Err(error)) = edited {
+                    assert!(error.may_have_changed());
+                }
+            });
+            let (lines, failed) = (file.lines().len(), failed.into_inner());
+            assert_eq!((lines, failed), if panicking == 0 { (4, 4) } else { (3, 1) });
+        }
+    }
+
+    #[test]
+    fn a_slow_edit_does_not_hold_up_the_others() {
+        let impatient = EditLimits { patience: Duration::from_millis(50), ..LIMITS };
+        for slow in [0, 1] {
+            let file = File::default();
+            let (others_done, is_done) = (AtomicUsize::new(0), |done: &AtomicUsize| {
+                while done.load(Ordering::SeqCst) < 2 {
+                    thread::sleep(Duration::from_millis(1));
+                }
+            });
+            together(&file, 2, |number| {
+                let context = Context::new();
+                let mut edit = |old: &[u8]| {
+                    if number == slow && !old.contains(&b'x') {
+                        is_done(&others_done);
+                    }
+                    append(&number.to_string())(old)
+                };
+                let edited = file.edits.edit(&(), impatient, &context, &mut edit, &mut |edit| {
+                    if number == 0 && slow == 1 && file.content.lock().unwrap().is_empty() {
+                        file.wait_for(2);
+                    }
+                    // Without a lock, as a store with conditional writes.
+                    loop {
+                        let old = file.content.lock().unwrap().clone();
+                        let Some(splice) = edit(&old) else { return Ok(()) };
+                        let mut content = file.content.lock().unwrap();
+                        if *content == old {
+                            *content = splice.apply(&old);
+                            return Ok(());
+                        }
+                    }
+                });
+                edited.unwrap();
+                others_done.fetch_add(1, Ordering::SeqCst);
+            });
+            assert_eq!(file.lines(), ["0", "1", "2"]);
+        }
+    }
+
+    #[test]
+    fn who_waits_may_give_up_and_leaves_nothing() {
+        let file = File::default();
+        let busy = EditLimits { lock_timeout: Some(Duration::from_millis(50)), ..LIMITS };
+        let released = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let write = &mut |edit: &mut Edit<'_>| {
+                    while released.load(Ordering::SeqCst) == 0 {
+                        thread::sleep(Duration::from_millis(1));
+                    }
+                    file.write(edit)
+                };
+                file.edits.edit(&(), LIMITS, &Context::new(), &mut append("0"), write).unwrap();
+            });
+            while file.edits.files().is_empty() {
+                thread::sleep(Duration::from_millis(1));
+            }
+            assert!(matches!(file.append(busy, "busy", 0), Err(StoreError::Busy)));
+            let cancellation = Cancellation::new();
+            cancellation.cancel();
+            let cancelled = Context::new().cancelled_by(&cancellation);
+            let write = &mut |edit: &mut Edit<'_>| file.write(edit);
+            let edited = file.edits.edit(&(), LIMITS, &cancelled, &mut append("cancelled"), write);
+            assert!(matches!(edited, Err(StoreError::Cancelled)));
+            file.wait_for(0);
+            released.store(1, Ordering::SeqCst);
+        });
+        assert_eq!(file.lines(), ["0"]);
+    }
+
+    #[test]
+    fn the_call_of_the_writer_cannot_cancel_the_edits_of_others() {
+        let file = File::default();
+        let cancellation = Cancellation::new();
+        together(&file, 1, |number| {
+            let mut context = Context::new();
+            if number == 0 {
+                context = context.cancelled_by(&cancellation);
+            }
+            let mut edit = append(&number.to_string());
+            let edited = file.edits.edit(&(), LIMITS, &context, &mut edit, &mut |edit| {
+                file.wait_for(1);
+                let mut content = file.content.lock().unwrap();
+                let splice = edit(&content).unwrap();
+                cancellation.cancel();
+                // As a store does before it writes.
+                context.check()?;
+                *content = splice.apply(&content);
+                Ok(())
+            });
+            edited.unwrap();
+            assert_eq!(context.check().is_err(), number == 0);
+        });
+        assert_eq!(file.lines(), ["0", "1"]);
+    }
+
+    #[test]
+    fn an_edit_within_an_edit_does_not_wait_for_itself() {
+        let file = File::default();
+        let mut outer = |old: &[u8]| {
+            let mut inner = append("inner");
+            let write = &mut |edit: &mut Edit<'_>| {
+                assert!(edit(old).is_some());
+                Ok(())
+            };
+            file.edits.edit(&(), LIMITS, &Context::new(), &mut inner, write).unwrap();
+            append("outer")(old)
+        };
+        let write = &mut |edit: &mut Edit<'_>| file.write(edit);
+        file.edits.edit(&(), LIMITS, &Context::new(), &mut outer, write).unwrap();
+        assert_eq!(file.lines(), ["outer"]);
+    }
+}
