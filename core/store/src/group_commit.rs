@@ -168,9 +168,10 @@ struct Waiting<'g, K: Eq + Hash + Clone> {
 impl<'g, K: Eq + Hash + Clone> Waiting<'g, K> {
     fn wait(self, limits: EditLimits, context: &Context, edit: &mut Edit<'_>) -> Waited<'g, K> {
         let since = Instant::now();
+        let look = limits.lock_timeout.map_or(LOOK, |timeout| timeout.min(LOOK));
         let mut deciding_since = None;
         loop {
-            match self.messages.recv_timeout(LOOK) {
+            match self.messages.recv_timeout(look) {
                 Ok(message) => return self.take_part(message, context, edit),
                 Err(RecvTimeoutError::Disconnected) => return Waited::Alone,
                 Err(RecvTimeoutError::Timeout) => {}

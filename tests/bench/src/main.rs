@@ -1,6 +1,7 @@
 //! Executes commands for `tests/bench/run`, which measures them: with the core, or with the floor.
 //!
-//! Usage: `memdir-bench floor DIRECTORY`, `memdir-bench core ADDRESS`, `memdir-bench encrypted ADDRESS`
+//! Usage: `memdir-bench floor DIRECTORY`, `memdir-bench core ADDRESS`, `memdir-bench encrypted ADDRESS`,
+//! `memdir-bench with-options ADDRESS`
 //!
 //! Reads requests from its input, one JSON object per line, and answers each with a line. `protocol.rs`
 //! describes them.
@@ -40,7 +41,17 @@ fn main() -> io::Result<()> {
             options.encryption_key = Some(memdir::EncryptionKey::from_bytes([1; 32]));
             protocol::serve(&open(address, options)?)
         }
-        _ => Err(io::Error::other("usage: memdir-bench floor|core|encrypted ADDRESS")),
+        // The options that need to know about other files, or about earlier calls.
+        ["with-options", address] => {
+            let mut options = MemoryOptions::default();
+            options.history = true;
+            options.max_files = Some(1 << 40);
+            options.max_total_bytes = Some(1 << 60);
+            options.record_access = true;
+            options.stale_guard = memdir::StaleGuard::On;
+            protocol::serve(&open(address, options)?)
+        }
+        _ => Err(io::Error::other("usage: memdir-bench floor|core|encrypted|with-options ADDRESS")),
     }
 }
 
