@@ -66,36 +66,39 @@ impl Job {
                 let used = used.map(|path| format!("{path}\n")).collect::<String>();
                 fs::write(self.place.join("used"), used).unwrap();
             }
-            // Runs until it is killed: each line is acknowledged in a separate file before the next one. Two other threads
-            // insert lines at the same moments, so some edits are written together.
-            "insert-and-acknowledge" => thread::scope(|scope| {
-                let [done, aside] =
-                    ["done", "aside"].map(|it| self.place.join(format!("{it}-{me}")));
-                let start = Barrier::new(3);
-                for companion in ["1", "2"].map(|it| format!("{me}.{it}")) {
-                    let start = &start;
-                    scope.spawn(move || {
-                        let memory = memory.acting_as(&companion);
-                        for number in 0_u64.. {
-                            start.wait();
-                            let line = format!("{companion} {number}");
-                            memory.insert("/memories/log", 0, &line).unwrap();
-                        }
-                    });
-                }
-                for number in 0_u64.. {
-                    start.wait();
-                    memory.insert("/memories/log", 0, &format!("{me} {number}")).unwrap();
-                    fs::write(&aside, number.to_string()).unwrap();
-                    fs::rename(&aside, &done).unwrap();
-                    let [directory, moved] = directories(me);
-                    memory.create(&format!("{directory}/sub/file"), "x").unwrap();
-                    memory.rename(&directory, &moved).unwrap();
-                    memory.delete(&moved).unwrap();
-                }
-            }),
+            "insert-and-acknowledge" => self.insert_and_acknowledge(memory),
             other => panic!("no such job: {other}"),
         }
+    }
+
+    /// Runs until it is killed: each line is acknowledged in a separate file before the next one. Two other threads insert
+    /// lines at the same moments, so some edits are written together.
+    fn insert_and_acknowledge(&self, memory: &Memory) {
+        let me = &self.me;
+        let [done, aside] = ["done", "aside"].map(|it| self.place.join(format!("{it}-{me}")));
+        let start = &Barrier::new(3);
+        thread::scope(|scope| {
+            for companion in ["1", "2"].map(|it| format!("{me}.{it}")) {
+                scope.spawn(move || {
+                    let memory = memory.acting_as(&companion);
+                    for number in 0_u64.. {
+                        start.wait();
+                        let line = format!("{companion} {number}");
+                        memory.insert("/memories/log", 0, &line).unwrap();
+                    }
+                });
+            }
+            for number in 0_u64.. {
+                start.wait();
+                memory.insert("/memories/log", 0, &format!("{me} {number}")).unwrap();
+                fs::write(&aside, number.to_string()).unwrap();
+                fs::rename(&aside, &done).unwrap();
+                let [directory, moved] = directories(me);
+                memory.create(&format!("{directory}/sub/file"), "x").unwrap();
+                memory.rename(&directory, &moved).unwrap();
+                memory.delete(&moved).unwrap();
+            }
+        });
     }
 }
 
