@@ -138,13 +138,18 @@ fn waiting_writers_leave_connections_to_other_namespaces_and_to_views() {
     slow.write(&file, b"", OnExisting::Error).unwrap();
     let address = |namespace: &str| server.address(namespace) + "&application_name=shared";
     let locked = open(&address("locked"), None);
+    // Edits of one file would be written together.
+    let files: Vec<_> = (0..30).map(|number| at(&format!("/memories/{number}"))).collect();
+    for file in &files {
+        locked.write(file, b"", OnExisting::Error).unwrap();
+    }
     let other = open(&address("other"), None);
     other.write(&file, b"other", OnExisting::Error).unwrap();
     std::thread::scope(|scope| {
         let waiting: Vec<_> = while_locked(&slow, &file, || {
-            let waiting: Vec<_> = (0..30)
-                .map(|_| scope.spawn(|| locked.update(&file, &mut appending("+"))))
-                .collect();
+            let locked = &locked;
+            let edit = |file| move || locked.update(file, &mut appending("+"));
+            let waiting: Vec<_> = files.iter().map(|file| scope.spawn(edit(file))).collect();
             // They hold two of eight connections, and all the others wait without one.
             until(server, &waiting_for_a_lock("shared"), "2");
             assert_eq!(other.read(&file).unwrap(), b"other");
@@ -158,7 +163,7 @@ fn waiting_writers_leave_connections_to_other_namespaces_and_to_views() {
         });
         waiting.into_iter().for_each(|waiting| waiting.join().unwrap().unwrap());
     });
-    assert_eq!(slow.read(&file).unwrap().len(), 31);
+    assert!([&file].into_iter().chain(&files).all(|file| slow.read(file).unwrap() == b"+"));
 }
 
 #[test]
@@ -224,7 +229,8 @@ fn a_change_whose_caller_has_gone_does_not_happen_and_waits_no_longer() {
                 });
             }
             start.wait();
-            until(server, &waiting_for_a_lock("gone"), "2");
+            // The others wait for this one, to be written together with it.
+            until(server, &waiting_for_a_lock("gone"), "1");
             cancellation.cancel();
         });
         // No request waits on the server either, while the lock is still held.
