@@ -363,7 +363,7 @@ impl<K: Eq + Hash + Clone> Writer<'_, K> {
             return own;
         }
         let text = Arc::try_unwrap(content).unwrap_or_else(|content| content.to_vec());
-        is_changed.then(|| Splice { range: 0..old.len(), text })
+        is_changed.then_some(Splice { range: 0..old.len(), text })
     }
 
     fn next_waiting(&self) -> Option<Sender<Message>> {

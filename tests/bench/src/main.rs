@@ -48,7 +48,7 @@ fn main() -> io::Result<()> {
             options.max_files = Some(1 << 40);
             options.max_total_bytes = Some(1 << 60);
             options.record_access = true;
-            options.stale_guard = memdir::StaleGuard::On;
+            options.stale_guard = memdir::policy::StaleGuard::On;
             protocol::serve(&open(address, options)?)
         }
         _ => Err(io::Error::other("usage: memdir-bench floor|core|encrypted|with-options ADDRESS")),
