@@ -21,7 +21,7 @@ pub fn walk_files<S: Store + ?Sized>(
 }
 
 /// Selects the entries below a directory to visit.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Scope {
     /// Whether hidden entries are included.
     pub hidden: bool,

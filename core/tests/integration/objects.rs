@@ -199,6 +199,35 @@ fn more_objects_than_one_request_is_for_are_all_there(cloud: &'static Cloud) {
     assert!(store.list(&MemoryPath::root()).unwrap().is_empty());
 }
 
+/// Azure's listing cannot begin behind a key.
+fn a_view_skips_pages_of_what_it_does_not_show(cloud: &'static Cloud) {
+    let prefix = prefix();
+    let proxy = Proxy::before(&cloud.server);
+    let address = cloud.address_at(&proxy.address, BUCKET, &prefix);
+    let many = cloud.few(2400, 20);
+    for number in 0..many {
+        // Hidden files, files below the second level, and names that sort behind all others of their directory.
+        let directory = [".hidden", "a/b/deep", "a/b/deep/er", "a/c\u{fe}\u{10fffd}"][number % 4];
+        cloud.put(&format!("{prefix}/{directory}/{number:04}"), &[], b"x");
+    }
+    for name in ["a/b-", "a/b0", "a/c", "z"] {
+        cloud.put(&format!("{prefix}/{name}"), &[], b"x");
+    }
+    let store = ObjectStorage::open(&address).unwrap();
+    let viewed = |path: MemoryPath| {
+        proxy.plan(Plan::Nothing);
+        let Node::Directory(entries) = store.open(&path, 2).unwrap() else { panic!("a file") };
+        let names = entries.iter().map(|entry| entry.path.relative().to_owned());
+        (names.collect::<Vec<_>>(), proxy.requests().len())
+    };
+    let (names, requests) = viewed(MemoryPath::root());
+    let expected = ["a", "a/b", "a/b-", "a/b0", "a/c", "a/c\u{fe}\u{10fffd}", "z"];
+    assert_eq!(names, expected);
+    assert_eq!(requests, cloud.few(2, 1));
+    let (names, _) = viewed(at("/memories/a/b"));
+    assert_eq!(names.len(), many / 4 + 2);
+}
+
 fn requests_that_do_not_depend_on_each_other_are_sent_at_once(cloud: &'static Cloud) {
     let proxy = Proxy::before(&cloud.server);
     let memory = open_memory(&cloud.address_at(&proxy.address, BUCKET, &prefix()));
@@ -394,6 +423,7 @@ memdir_test_support::on_servers! {
         leftovers_and_bad_names_are_found,
         a_large_file_streams,
         more_objects_than_one_request_is_for_are_all_there,
+        a_view_skips_pages_of_what_it_does_not_show,
         requests_that_do_not_depend_on_each_other_are_sent_at_once,
         a_history_takes_two_requests_more_for_an_edit,
         what_is_wrong_is_one_clear_sentence,

@@ -38,6 +38,20 @@ impl Service {
         })
     }
 
+    /// Whether a listing is in the order of the keys, and can begin behind one. Not in S3's directory buckets. Azure's emulator cannot
+    /// begin behind a key.
+    pub(super) fn lists_in_order(&self) -> bool {
+        match self {
+            Self::S3(builder) => {
+                let is_express = builder.get_config_value(&S3::S3Express);
+                let bucket = builder.get_config_value(&S3::Bucket).unwrap_or_default();
+                is_express.is_none_or(|value| value == "false") && !bucket.ends_with("--x-s3")
+            }
+            Self::Google(_) => true,
+            Self::Azure(_) => false,
+        }
+    }
+
     fn has_region_or_endpoint(&self) -> bool {
         match self {
             Self::S3(builder) => {

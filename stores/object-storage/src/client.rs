@@ -40,9 +40,11 @@ const AT_ONCE: u64 = 256 * 1024;
 pub(super) const AT_A_TIME: usize = 8;
 
 pub(super) struct Client {
-    store: Arc<dyn ObjectStore>,
+    pub(super) store: Arc<dyn ObjectStore>,
     /// The key of `/memories`, without a trailing slash; may be empty.
     prefix: Key,
+    /// Whether a listing is in the order of the keys, and can begin behind one.
+    pub(super) lists_in_order: bool,
 }
 
 /// The metadata of an object.
@@ -130,8 +132,8 @@ impl Item {
 }
 
 impl Client {
-    pub(super) fn new(store: Arc<dyn ObjectStore>, prefix: Key) -> Self {
-        Self { store, prefix }
+    pub(super) fn new(store: Arc<dyn ObjectStore>, prefix: Key, lists_in_order: bool) -> Self {
+        Self { store, prefix, lists_in_order }
     }
 
     /// The key of a file or directory.
@@ -315,7 +317,7 @@ impl Client {
         Ok((files, directories))
     }
 
-    async fn with_the_gone(&self, items: Vec<Item>) -> Result<Vec<Item>, ObjectError> {
+    pub(super) async fn with_the_gone(&self, items: Vec<Item>) -> Result<Vec<Item>, ObjectError> {
         let items = stream::iter(items.into_iter().map(|mut item| async move {
             if item.may_be_gone() {
                 item.gone = self.file(&item.key).await?.is_none();
@@ -417,13 +419,13 @@ pub(super) fn below(directory: &Key, rest: &str) -> Result<Key, StoreError> {
 
 /// The part of a key below a directory; `None` for the directory itself, which other programs represent by an
 /// object with a trailing slash.
-fn rest(directory: &Key, key: &Key) -> Option<String> {
+pub(super) fn rest(directory: &Key, key: &Key) -> Option<String> {
     let rest = key.as_ref().strip_prefix(directory.as_ref())?;
     let rest = if directory.as_ref().is_empty() { rest } else { rest.strip_prefix('/')? };
     (!rest.is_empty()).then(|| rest.to_owned())
 }
 
-fn items(directory: &Key, listed: Vec<ObjectMeta>) -> Vec<Item> {
+pub(super) fn items(directory: &Key, listed: Vec<ObjectMeta>) -> Vec<Item> {
     let item = |meta: ObjectMeta| {
         let rest = rest(directory, &meta.location)?;
         let stored = meta.last_modified.into();

@@ -47,6 +47,7 @@ mod error;
 mod files;
 mod listing;
 mod moving;
+mod skipping;
 mod stamp;
 mod stream;
 
@@ -136,7 +137,7 @@ impl ObjectStorage {
                 let problem = "its settings do not fit together";
                 StoreError::failed("opening the object storage", problem).unchanged()
             })?;
-            Ok(Arc::new(Client::new(store, self.prefix.clone())))
+            Ok(Arc::new(Client::new(store, self.prefix.clone(), self.service.lists_in_order())))
         });
         client.cloned()
     }

@@ -70,7 +70,7 @@ impl Client {
         scope: Scope,
     ) -> Result<Vec<Entry>, ObjectError> {
         let key = self.key(path).map_err(|_| StoreError::NotFound)?;
-        let items = self.below(&key).await?;
+        let items = self.shown_below(&key, scope).await?;
         if items.is_empty() && !path.is_root() {
             return Err(StoreError::NotFound.into());
         }
