@@ -1,7 +1,7 @@
 //! The cost of commands on PostgreSQL: compared with the floor, which is the same work by hand over the same driver; and
 //! when the database holds the memories of 10,000 tenants, compared with a database with a single one.
 //!
-//! `cargo bench -p memdir --bench postgres`; with `-- floor` the first half only. The numbers are medians of one run on
+//! `cargo bench -p memdir --bench postgres`; with `-- floor` or `-- copying` that part only. The numbers are medians of one run on
 //! one machine, so look at the ratio. Both sides are on one server, and take turns.
 #![allow(
     clippy::unwrap_used,
@@ -34,8 +34,14 @@ mod on_a_server {
         // benchmark needs.
         let Some(server) = Server::start("shared_buffers = 384MB") else { return };
         let server = &server;
-        floor::run(server);
-        if std::env::args().any(|argument| argument == "floor") {
+        let asked = |part: &str| std::env::args().any(|argument| argument == part);
+        if !asked("copying") {
+            floor::run(server);
+        }
+        if !asked("floor") {
+            copying::run(server);
+        }
+        if asked("floor") || asked("copying") {
             return;
         }
         let (one, many) = (server.database("one"), server.database("many"));
@@ -254,5 +260,118 @@ mod floor {
         let (ours, floor): (Duration, Duration) = (median(in_ours), median(in_floor));
         let ratio = ours.as_secs_f64() / floor.as_secs_f64();
         println!("{what:<34} {ours:>12.1?} {floor:>12.1?} {ratio:>7.2}");
+    }
+}
+
+/// 10,000 small files, and a binary `COPY` of the same rows by hand.
+#[cfg(all(unix, feature = "postgres"))]
+mod copying {
+    use std::ops::ControlFlow;
+    use std::pin::pin;
+    use std::sync::Arc;
+    use std::time::{Duration, SystemTime};
+
+    use memdir::store::{Context, FileToWrite, PostgresDatabase, Times};
+    use memdir::{
+        CopyOptions, Durability, MemoryOptions, MemoryPath, OnExisting, Store, copy, open_store,
+    };
+    use memdir_test_support::postgres::Server;
+    use tokio::runtime::Runtime;
+    use tokio_postgres::NoTls;
+    use tokio_postgres::binary_copy::BinaryCopyInWriter;
+    use tokio_postgres::types::Type;
+
+    use super::on_a_server::{median, time};
+
+    const FILES: usize = 10_000;
+    const DIRECTORIES: usize = 100;
+    const ROUNDS: usize = 5;
+
+    pub(super) fn run(server: &Server) {
+        let address = server.database("copying");
+        let from = open_store("memory:", &MemoryOptions::default()).unwrap();
+        let paths: Vec<MemoryPath> = (0..FILES)
+            .map(|number| format!("/memories/d{}/file-{number}.md", number % DIRECTORIES))
+            .map(|path| MemoryPath::parse(&path).unwrap())
+            .collect();
+        let contents: Vec<Vec<u8>> =
+            (0..FILES).map(|number| format!("- fact {number}\n").repeat(60).into()).collect();
+        for (path, content) in paths.iter().zip(&contents) {
+            from.write(path, content, OnExisting::Error).unwrap();
+        }
+        let (mut copies, mut batches, mut floors) = (Vec::new(), Vec::new(), Vec::new());
+        for round in 0..ROUNDS {
+            let open = |name: &str| -> Arc<dyn Store> {
+                let address = format!("{address}namespace={name}-{round}");
+                Arc::new(PostgresDatabase::open(&address, Durability::Full).unwrap())
+            };
+            let (copied, written) = (open("copied"), open("written"));
+            copies.push(time(|| {
+                let go_on = &mut |_: memdir::copy::Progress<'_>| ControlFlow::Continue(());
+                let done = copy(&from, &copied, CopyOptions::default(), go_on).unwrap();
+                assert_eq!(done.files, FILES as u64);
+            }));
+            let times = Times { modified: Some(SystemTime::now()), accessed: None };
+            let existing = OnExisting::Error;
+            let files: Vec<_> = paths
+                .iter()
+                .zip(&contents)
+                .map(|(path, content)| FileToWrite { path, content, times, existing })
+                .collect();
+            batches.push(time(|| written.write_batch(&Context::new(), &files).unwrap()));
+            floors.push(by_hand(address.trim_end_matches('?'), round, &paths, &contents));
+        }
+        let (copies, batches, floor) = (median(copies), median(batches), median(floors));
+        println!("{:<34} {:>12} {:>12} {:>7}", "10,000 files of 1 KiB", "memdir", "COPY", "ratio");
+        for (what, ours) in [("written together", batches), ("copied, and read back", copies)] {
+            let ratio = ours.as_secs_f64() / floor.as_secs_f64();
+            println!("{what:<34} {ours:>12.1?} {floor:>12.1?} {ratio:>7.2}");
+        }
+    }
+
+    /// The rows of the directories and of the files, on a connection that is open.
+    fn by_hand(address: &str, round: usize, paths: &[MemoryPath], contents: &[Vec<u8>]) -> Duration {
+        const TYPES: [Type; 6] =
+            [Type::INT8, Type::TEXT, Type::INT8, Type::TEXT, Type::BYTEA, Type::TIMESTAMPTZ];
+        let runtime = Runtime::new().unwrap();
+        runtime.block_on(async {
+            let (client, connection) = tokio_postgres::connect(address, NoTls).await.unwrap();
+            tokio::spawn(connection);
+            let first = i64::try_from(1_000_000_000 + round * 100_000).unwrap();
+            let namespace = format!("by-hand-{round}");
+            let begun = std::time::Instant::now();
+            client.batch_execute("BEGIN").await.unwrap();
+            let sink = client
+                .copy_in(
+                    "COPY memdir.node (id, namespace, parent, name, content, modified)
+                     FROM STDIN BINARY",
+                )
+                .await
+                .unwrap();
+            let mut writer = pin!(BinaryCopyInWriter::new(sink, &TYPES));
+            let id = |number: usize| first + i64::try_from(number).unwrap();
+            let (none, now) = (None::<Vec<u8>>, SystemTime::now());
+            for number in 0..DIRECTORIES {
+                let name = format!("d{number}");
+                let none_time = None::<SystemTime>;
+                let row: [&(dyn tokio_postgres::types::ToSql + Sync); 6] =
+                    [&id(number), &namespace, &first, &name, &none, &none_time];
+                writer.as_mut().write(&row).await.unwrap();
+            }
+            for (number, (path, content)) in paths.iter().zip(contents).enumerate() {
+                let row: [&(dyn tokio_postgres::types::ToSql + Sync); 6] = [
+                    &id(DIRECTORIES + number),
+                    &namespace,
+                    &id(number % DIRECTORIES),
+                    &path.name().unwrap(),
+                    content,
+                    &now,
+                ];
+                writer.as_mut().write(&row).await.unwrap();
+            }
+            writer.finish().await.unwrap();
+            client.batch_execute("COMMIT").await.unwrap();
+            begun.elapsed()
+        })
     }
 }

@@ -24,7 +24,11 @@ CREATE TABLE memdir.node (
 ALTER SEQUENCE memdir.node_id OWNED BY memdir.node.id;
 -- When a file was last accessed, if that is noted.
 ALTER TABLE memdir.node ADD COLUMN accessed timestamptz;
-UPDATE memdir.schema_version SET version = 2;
+-- Of a root only, after the first change with a limit: the total of the files of its namespace, and the
+-- newest change that it includes. If that is not the newest change, the total is unknown.
+ALTER TABLE memdir.node ADD COLUMN total_bytes bigint, ADD COLUMN total_files bigint,
+    ADD COLUMN total_change uuid;
+UPDATE memdir.schema_version SET version = 3;
 COMMIT;
 
 -- What a role needs that uses the store and does not own the tables:

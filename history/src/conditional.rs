@@ -2,6 +2,9 @@
 //!
 //! The condition gets the content that is recorded, and the change is made only if the file still has this content. So the record
 //! has exactly the content that the condition accepted. There is no record if the condition returns false.
+//!
+//! Deletions and moves of files by commands are conditional changes, too: on the content that is recorded. If the record is in the
+//! transaction of the change, the content is recorded when the store reads it there, so it is not read before.
 
 use memdir_store::Operation;
 use memdir_store::path::MemoryPath;
@@ -50,6 +53,66 @@ impl Recorder {
             }
         }
         Err(restless("deleting", path))
+    }
+
+    /// Deletes a file. The record has the content that is deleted.
+    pub(super) fn delete_file_as(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        operation: Operation,
+    ) -> Result<bool, StoreError> {
+        if !self.journal.is_in_transaction() {
+            return self.delete_if_as(context, path, operation, &mut |_| true);
+        }
+        let operation = context.operation(operation);
+        let row = |id| Row::deleted(operation, path.clone(), id);
+        self.record_in_transaction(context, &row, &mut |condition| {
+            self.store.mutate(context, Mutation::DeleteIf { path, condition })
+        })
+    }
+
+    /// Moves a file. The record has the content that is moved.
+    pub(super) fn rename_file_recorded(
+        &self,
+        context: &Context,
+        from: &MemoryPath,
+        to: &MemoryPath,
+    ) -> Result<bool, StoreError> {
+        if !self.journal.is_in_transaction() {
+            return self.rename_if_recorded(context, from, to, &mut |_| true);
+        }
+        let operation = context.operation(Operation::Renamed);
+        let row = |id| Row::renamed(operation, from.clone(), to.clone(), Some(id));
+        self.record_in_transaction(context, &row, &mut |condition| {
+            self.store.mutate(context, Mutation::RenameIf { from, to, condition })
+        })
+    }
+
+    /// Makes a conditional change. When the store asks for the condition, it is recorded that the content changes.
+    fn record_in_transaction(
+        &self,
+        context: &Context,
+        row: &dyn Fn(ContentId) -> Row,
+        change: &mut dyn FnMut(&mut Condition<'_>) -> Result<bool, StoreError>,
+    ) -> Result<bool, StoreError> {
+        let (mut recorded, mut broken) = (None, None);
+        let mut record = |content: &[u8]| {
+            // The store asks again if its transaction was rolled back.
+            if let Some(earlier) = recorded.take() {
+                self.withdraw(context, earlier);
+            }
+            match self.record_content(context, content, row) {
+                Ok(new) => recorded = Some(new),
+                Err(error) => broken = Some(error),
+            }
+            recorded.is_some()
+        };
+        let changed = change(&mut record);
+        match broken {
+            Some(error) => Err(error),
+            None => self.finish_if_changed(context, recorded, changed),
+        }
     }
 
     pub(super) fn rename_if_recorded(

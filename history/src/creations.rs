@@ -34,7 +34,7 @@ impl Recorder {
                     Err(StoreError::TooLarge { .. }) => too_large = true,
                     replaced => return replaced,
                 }
-            } else {
+            } else if !self.journal.is_in_transaction() {
                 // Record nothing if the write would be refused.
                 match self.store.open_in(context, path, 0) {
                     Ok(_) => return Err(StoreError::AlreadyExists),

@@ -31,7 +31,7 @@ impl Recorder {
         let files = self.files_in_tree(context, path).map_err(StoreError::unchanged)?;
         if files.first() == Some(path) {
             // Another process may edit the file meanwhile, so delete exactly the recorded content.
-            match self.delete_if_as(context, path, operation, &mut |_| true) {
+            match self.delete_file_as(context, path, operation) {
                 // It has become a directory since.
                 Err(StoreError::IsADirectory) => {
                     return self.delete_as(context, path, operation);

@@ -151,6 +151,12 @@ pub(super) trait Journal: Send + Sync {
     /// Whether a record may be appended while the store makes a change. True if the journal needs no lock of the store.
     fn is_apart(&self) -> bool;
 
+    /// Whether a record is in the transaction of its change. Then the record of a refused change costs nothing, so the change need not
+    /// be checked before it is recorded.
+    fn is_in_transaction(&self) -> bool {
+        false
+    }
+
     /// Whether [`load`](Journal::load) is cheap if there is little new: it reads the end of a file, and lists no
     /// directory.
     fn is_cheap_to_follow(&self) -> bool;

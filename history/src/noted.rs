@@ -222,6 +222,10 @@ impl Journal for Noted {
         true
     }
 
+    fn is_in_transaction(&self) -> bool {
+        true
+    }
+
     fn is_cheap_to_follow(&self) -> bool {
         false
     }

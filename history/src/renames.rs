@@ -40,7 +40,8 @@ impl Recorder {
         // Record nothing if the move would be refused.
         if !files.is_empty() {
             let is_other = from == to || !folding.are_same(from, to);
-            if is_other && self.store.open_in(context, to, 0).is_ok() {
+            let is_asked = is_other && !self.journal.is_in_transaction();
+            if is_asked && self.store.open_in(context, to, 0).is_ok() {
                 return Err(StoreError::AlreadyExists);
             }
             if folding.key(from).is_above(&folding.key(to)) {
@@ -53,7 +54,7 @@ impl Recorder {
         }
         if is_file {
             // Another process may edit the file meanwhile, so move exactly the recorded content.
-            return self.rename_if_recorded(context, from, to, &mut |_| true).map(drop);
+            return self.rename_file_recorded(context, from, to).map(drop);
         }
         let recorded = self.record_move(context, files, from, to)?;
         let renamed = self.store.mutate(context, Mutation::Rename { from, to }).map(drop);
@@ -105,6 +106,9 @@ impl Recorder {
 
     /// The paths of changes with an unknown outcome.
     fn in_doubt(&self, context: &Context) -> Result<HashSet<MemoryPath>, StoreError> {
+        if self.journal.is_in_transaction() {
+            return Ok(HashSet::new());
+        }
         let mut index = self.reader.index_in(context)?;
         index.refresh(context, &*self.journal).map_err(StoreError::unchanged)?;
         Ok(index.paths_in_doubt(Folding::new(self.store.info().folds_case)))

@@ -142,7 +142,12 @@ fn many_files_go_into_a_directory_and_a_database() {
     }
     let directory = LocalDirectory::open(place.path().join("d"), Durability::Full).unwrap();
     let database = SqliteDatabase::open(place.path().join("a.db"), Durability::Full).unwrap();
-    let stores: [Arc<dyn Store>; 2] = [Arc::new(directory), Arc::new(database)];
+    let mut stores: Vec<Arc<dyn Store>> = vec![Arc::new(directory), Arc::new(database)];
+    #[cfg(feature = "postgres")]
+    if let Some(server) = crate::common::postgres::server() {
+        let store = memdir::store::PostgresDatabase::open(&server.fresh(), Durability::Full);
+        stores.push(Arc::new(store.unwrap()));
+    }
     for to in stores {
         // Some files are there, and one is replaced.
         put(&*to, "/memories/d0/e0/0", "");

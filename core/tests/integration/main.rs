@@ -72,6 +72,7 @@ mod objects_processes;
 mod policies;
 mod postgres;
 mod postgres_access;
+mod postgres_batches;
 mod postgres_faults;
 mod postgres_prepared;
 mod postgres_processes;

@@ -250,7 +250,7 @@ impl Connection {
     }
 
     fn prepared(&self, statement: &'static Statement) -> Option<tokio_postgres::Statement> {
-        if !self.may_prepare() {
+        if statement.is_planned_anew || !self.may_prepare() {
             return None;
         }
         let mut statements = self.statements();

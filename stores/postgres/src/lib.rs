@@ -16,19 +16,22 @@ use memdir_store::path::{MAX_LEVELS, MemoryPath};
 use memdir_store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 use memdir_store::total::Total;
 use memdir_store::{
-    Context, Edit, Entry, Fingerprints, Mutation, Namespace, Node, Problem, Store, StoreError,
-    StoreInfo, TotalLimits, methods_by_mutate, reads_in_context, runtime,
+    BatchError, Context, Edit, Entry, FileToWrite, Fingerprints, Mutation, Namespace, Node, Problem,
+    Store, StoreError, StoreInfo, TotalLimits, methods_by_mutate, reads_in_context, runtime,
 };
 use tokio_postgres::Row;
 
 use self::address::Address;
+use self::batch::Names;
 use self::error::PostgresError;
 use self::server::Server;
-use self::session::{Begun, ChangeTransaction, Outcome, Parameter, Seen, Session, Wanted};
+use self::session::{ChangeTransaction, Outcome, Parameter, Seen, Session, Wanted};
 use self::statements::{FoundRow, Statement, Way};
+use self::total::Growth;
 use self::tree::{Opened, add, check_length, file, remove, rename, replace, whole_file};
 
 mod address;
+mod batch;
 mod connection;
 mod error;
 mod inspect;
@@ -39,6 +42,7 @@ mod server;
 mod session;
 mod statements;
 mod tls;
+mod total;
 mod tree;
 mod writer_queue;
 
@@ -266,20 +270,32 @@ impl PostgresDatabase {
         context: &Context,
         operation: &'static str,
         wanted: Wanted,
+        decide: impl FnMut(Seen) -> Result<Option<ChangeTransaction>, StoreError>,
+    ) -> Result<(), StoreError> {
+        self.change_batch(context, operation, wanted, None, decide)
+    }
+
+    /// As [`change`](Self::change), also looking at the names of a batch.
+    fn change_batch(
+        &self,
+        context: &Context,
+        operation: &'static str,
+        wanted: Wanted,
+        names: Option<Arc<Names>>,
         mut decide: impl FnMut(Seen) -> Result<Option<ChangeTransaction>, StoreError>,
     ) -> Result<(), StoreError> {
         let wanted = Arc::new(wanted);
         let lock_timeout = self.lock_timeout;
         let mut notes = Vec::new();
         for _ in 0..ATTEMPTS {
-            let (session, asked) = (self.session.clone(), wanted.clone());
+            let (session, asked, names) = (self.session.clone(), wanted.clone(), names.clone());
             let cancellation = context.cancellation().clone();
             // An error before the change is sent has changed nothing.
-            let begun = runtime::run(async move {
-                let begun = session.begin(&cancellation, &asked, lock_timeout).await;
+            let (transaction, seen) = runtime::run(async move {
+                let names = names.as_deref();
+                let begun = session.begin(&cancellation, &asked, names, lock_timeout).await;
                 begun.map_err(|error| error.during(operation).unchanged())
             })?;
-            let (transaction, seen) = Begun::into_parts(begun);
             let decided = decide(seen).and_then(|change| {
                 // Waiting for others and the decision may have taken a long time.
                 context.check()?;
@@ -335,7 +351,7 @@ impl Store for PostgresDatabase {
                     match (file(way), existing) {
                         (Ok(file), OnExisting::Overwrite) => {
                             self.check_total(total, file.size, content.len())?;
-                            replace(file.id, content.to_vec()).map(Some)
+                            replace(file, content.to_vec()).map(Some)
                         }
                         _ => Err(StoreError::AlreadyExists),
                     }
@@ -348,20 +364,20 @@ impl Store for PostgresDatabase {
             Mutation::Update { path, edit } => self.edit(context, path, edit),
             Mutation::Delete { path } => {
                 let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
-                self.change(context, "deleting", wanted, |Seen { way, .. }| {
+                self.change(context, "deleting", wanted, |Seen { way, total, .. }| {
                     let found = way.end().ok_or(StoreError::NotFound)?;
-                    Ok(Some(remove(found.id)))
+                    Ok(Some(remove(&found, total)))
                 })
             }
             Mutation::DeleteUnused { path, since } => {
                 let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
                 let mut deleted = false;
-                self.change(context, "deleting", wanted, |Seen { way, .. }| {
+                self.change(context, "deleting", wanted, |Seen { way, total, .. }| {
                     let unused = way.end().filter(|found| {
                         !found.is_directory && is_unused(found.modified, found.accessed, since)
                     });
                     deleted = unused.is_some();
-                    Ok(unused.map(|found| remove(found.id)))
+                    Ok(unused.map(|found| remove(&found, total)))
                 })?;
                 return Ok(deleted);
             }
@@ -373,10 +389,10 @@ impl Store for PostgresDatabase {
                     total: false,
                 };
                 let mut is_met = false;
-                self.change(context, "deleting", wanted, |Seen { way, .. }| {
+                self.change(context, "deleting", wanted, |Seen { way, total, .. }| {
                     let (file, content) = whole_file(way)?;
                     is_met = condition(&content);
-                    Ok(is_met.then(|| remove(file)))
+                    Ok(is_met.then(|| remove(&file, total)))
                 })?;
                 return Ok(is_met);
             }
@@ -389,7 +405,7 @@ impl Store for PostgresDatabase {
                 };
                 self.change(context, "renaming", wanted, |Seen { way, to: destination, .. }| {
                     let found = way.end().ok_or(StoreError::NotFound)?;
-                    rename((found.id, found.is_directory), from, destination, to).map(Some)
+                    rename(&found, from, destination, to).map(Some)
                 })
             }
             Mutation::RenameIf { from, to, condition } => {
@@ -407,7 +423,7 @@ impl Store for PostgresDatabase {
                     |Seen { way, to: destination, .. }| {
                         let (file, content) = whole_file(way).map_err(StoreError::about_source)?;
                         is_met = condition(&content);
-                        let moved = is_met.then(|| rename((file, false), from, destination, to));
+                        let moved = is_met.then(|| rename(&file, from, destination, to));
                         moved.transpose()
                     },
                 )?;
@@ -419,12 +435,8 @@ impl Store for PostgresDatabase {
                 let with_notes = context.take_removal_of_notes();
                 let statement = if with_notes { &statements::ERASE } else { &statements::CLEAR };
                 self.change(context, "clearing the memory", wanted, |_| {
-                    Ok(Some(ChangeTransaction {
-                        statement,
-                        parameters: Vec::new(),
-                        replaced_notes: Vec::new(),
-                        changes_a_row: false,
-                    }))
+                    let clear = ChangeTransaction::new(statement, Vec::new());
+                    Ok(Some(clear.of_rows(0).growing(Growth::ToNothing)))
                 })
             }
             Mutation::MakeDirectory { path } => {
@@ -443,12 +455,9 @@ impl Store for PostgresDatabase {
                 let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
                 self.change(context, "setting a file's time", wanted, |Seen { way, .. }| {
                     let file = file(way)?;
-                    Ok(Some(ChangeTransaction {
-                        statement: &statements::DATE,
-                        parameters: vec![Box::new(file.id), Box::new(statements::storable(time))],
-                        replaced_notes: Vec::new(),
-                        changes_a_row: true,
-                    }))
+                    let parameters: Vec<Parameter> =
+                        vec![Box::new(file.id), Box::new(statements::storable(time))];
+                    Ok(Some(ChangeTransaction::new(&statements::DATE, parameters)))
                 })
             }
             // One round trip, without waiting for changes of the namespace.
@@ -477,6 +486,10 @@ impl Store for PostgresDatabase {
             }
         };
         done.map(|()| true)
+    }
+
+    fn write_batch(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
+        self.write_together(context, files)
     }
 
     fn info(&self) -> StoreInfo {

@@ -33,12 +33,7 @@ impl Notes for PostgresDatabase {
         self.change_notes(&Context::new(), "writing the history", || {
             let parameters: Vec<Parameter> =
                 vec![Box::new(vec![note.id.clone()]), Box::new(vec![note.bytes.clone()])];
-            Ok(Some(ChangeTransaction {
-                statement: &statements::ADD_NOTES,
-                parameters,
-                replaced_notes: Vec::new(),
-                changes_a_row: true,
-            }))
+            Ok(Some(ChangeTransaction::new(&statements::ADD_NOTES, parameters)))
         })
     }
 
@@ -84,12 +79,10 @@ impl Notes for PostgresDatabase {
         self.change_notes(&context, "rewriting the history", || {
             // The namespace is locked here, so no note can be added after this check.
             is_known = self.list(&Context::new(), last)?.is_empty();
-            Ok(is_known.then(|| ChangeTransaction {
-                statement: &statements::REMOVE_NOTES,
-                parameters: vec![Box::new(removed.to_vec())],
-                replaced_notes: replaced.to_vec(),
-                changes_a_row: false,
-            }))
+            let parameters: Vec<Parameter> = vec![Box::new(removed.to_vec())];
+            let remove = ChangeTransaction::new(&statements::REMOVE_NOTES, parameters).of_rows(0);
+            let replaced_notes = replaced.to_vec();
+            Ok(is_known.then_some(ChangeTransaction { replaced_notes, ..remove }))
         })?;
         Ok(is_known)
     }

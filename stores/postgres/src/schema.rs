@@ -37,6 +37,12 @@ ALTER SEQUENCE memdir.node_id OWNED BY memdir.node.id;
 -- When a file was last accessed, if that is noted.
 ALTER TABLE memdir.node ADD COLUMN accessed timestamptz;
 ",
+    "\
+-- Of a root only, after the first change with a limit: the total of the files of its namespace, and the
+-- newest change that it includes. If that is not the newest change, the total is unknown.
+ALTER TABLE memdir.node ADD COLUMN total_bytes bigint, ADD COLUMN total_files bigint,
+    ADD COLUMN total_change uuid;
+",
 ];
 
 /// Isolates a tenant's rows from others, even if a program has a bug.

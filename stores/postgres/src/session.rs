@@ -20,11 +20,15 @@ use tokio_postgres::types::ToSql;
 use super::error::PostgresError;
 use super::server::{EditKey, Lease, Server, Waiting};
 use super::statements::{self, Statement, Way};
+use super::total::{self, Growth};
+use super::{batch, batch::Names, batch::Place};
 
 pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+/// The wait for the lock has its own limit, and does not count towards the limit of a statement. A statement cannot lift its own
+/// limit, which a role or a database may have.
+const BEGIN_CHANGE: &str =
+    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0";
 const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY";
-/// The value of a setting without a limit.
-const NO_LIMIT: &str = "0";
 /// The extra time for the network, in addition to the statement's time on the server.
 const WAY: Duration = Duration::from_secs(10);
 
@@ -50,23 +54,18 @@ pub(super) struct Wanted {
     pub(super) content: Option<i64>,
     /// A second path. If set, the extent of the first one is read, too.
     pub(super) to: Option<MemoryPath>,
-    /// Whether to read the total of all files.
+    /// Whether the total of all files is needed.
     pub(super) total: bool,
-}
-
-/// A change that holds the lock, and the data that it has read.
-pub(super) struct Begun {
-    transaction: Transaction,
-    pub(super) way: Way,
-    pub(super) to: Option<(Way, Extent)>,
-    pub(super) total: Option<Total>,
 }
 
 /// The data that a change has read.
 pub(super) struct Seen {
     pub(super) way: Way,
     pub(super) to: Option<(Way, Extent)>,
+    /// Set if it is needed, or kept anyway.
     pub(super) total: Option<Total>,
+    /// For a batch, what is at each of its names.
+    pub(super) places: Vec<Place>,
 }
 
 /// An open transaction that holds the namespace's lock. Dropping it rolls it back.
@@ -75,6 +74,8 @@ pub(super) struct Transaction {
     /// The id of this change, and of the one before it.
     change: String,
     before: Option<String>,
+    /// The total before the change, if it is kept.
+    total: Option<Total>,
 }
 
 /// The difference between the longest path below a directory and the directory's own path.
@@ -89,8 +90,27 @@ pub(super) struct ChangeTransaction {
     pub(super) parameters: Vec<Parameter>,
     /// The notes to replace first, as their numbers and new bytes.
     pub(super) replaced_notes: Vec<(i64, Vec<u8>)>,
-    /// Whether it must change at least one row.
-    pub(super) changes_a_row: bool,
+    /// The number of rows that it must change at least.
+    pub(super) rows: usize,
+    /// What the change adds to the total.
+    pub(super) growth: Growth,
+}
+
+impl ChangeTransaction {
+    /// A change of at least one row, and not of the total.
+    pub(super) fn new(statement: &'static Statement, parameters: Vec<Parameter>) -> Self {
+        let (rows, growth) = (1, Growth::NONE);
+        Self { statement, parameters, replaced_notes: Vec::new(), rows, growth }
+    }
+
+    pub(super) fn growing(self, growth: Growth) -> Self {
+        Self { growth, ..self }
+    }
+
+    /// Changes this number of rows at least.
+    pub(super) fn of_rows(self, rows: usize) -> Self {
+        Self { rows, ..self }
+    }
 }
 
 /// The outcome of a change.
@@ -235,7 +255,7 @@ impl Session {
                 let (begun, set, rows, ended, ()) = tokio::join!(
                     biased;
                     lease.batch_execute(begin),
-                    self.set(&lease, &self.statement_limit, NO_LIMIT),
+                    self.set(&lease),
                     lease.query(statement, &parameters),
                     lease.batch_execute("COMMIT"),
                     lease.prepare_next(),
@@ -251,20 +271,10 @@ impl Session {
         Ok(rows)
     }
 
-    /// Makes the settings of a transaction.
-    pub(super) async fn set(
-        &self,
-        lease: &Lease,
-        statement_timeout: &str,
-        lock_timeout: &str,
-    ) -> Result<(), tokio_postgres::Error> {
-        let parameters: [&(dyn ToSql + Sync); 5] = [
-            &self.namespace,
-            &statement_timeout,
-            &lock_timeout,
-            &self.synchronous_commit,
-            &self.statement_limit,
-        ];
+    /// Makes the settings of a transaction that takes no lock for a change.
+    async fn set(&self, lease: &Lease) -> Result<(), tokio_postgres::Error> {
+        let parameters: [&(dyn ToSql + Sync); 3] =
+            [&self.namespace, &self.statement_limit, &self.synchronous_commit];
         lease.query(&statements::SETTINGS, &parameters).await.map(drop)
     }
 
@@ -274,22 +284,25 @@ impl Session {
         &self,
         cancellation: &Cancellation,
         wanted: &Wanted,
+        names: Option<&Names>,
         lock_timeout: Option<Duration>,
-    ) -> Result<Begun, PostgresError> {
+    ) -> Result<(Transaction, Seen), PostgresError> {
         let deadline = lock_timeout.and_then(|time| Instant::now().checked_add(time));
-        let begun = self.twice(|| self.try_to_begin(wanted, deadline));
+        let begun = self.twice(|| self.try_to_begin(wanted, names, deadline));
         runtime::unless_cancelled(cancellation, begun).await
     }
 
     async fn try_to_begin(
         &self,
         wanted: &Wanted,
+        batch: Option<&Names>,
         deadline: Option<Instant>,
-    ) -> Result<Begun, PostgresError> {
+    ) -> Result<(Transaction, Seen), PostgresError> {
         let lease = self.server.lease_for_change(&self.namespace, deadline).await?;
         let waiting = Waiting::new(&self.server, &lease);
         let lock_timeout = lock_timeout(deadline);
-        let locking: [&(dyn ToSql + Sync); 2] = [&self.namespace, &self.statement_limit];
+        let locking: [&(dyn ToSql + Sync); 4] =
+            [&self.namespace, &lock_timeout, &self.synchronous_commit, &self.statement_limit];
         let names = statements::names(&wanted.path);
         let to_names = wanted.to.as_ref().map(statements::names);
         let look_at = async |names: &Vec<String>, content: Option<i64>| {
@@ -302,16 +315,16 @@ impl Session {
             let rows = lease.query(&statements::EXTENT, &[&self.namespace, &names]).await?;
             rows.first().map(Extent::of).transpose()
         };
-        let total = async || {
-            let rows = lease.query(&statements::TOTAL, &[&self.namespace]).await?;
-            rows.first().map(total_of).transpose()
+        let places = async |names: &Names| {
+            let parameters: [&(dyn ToSql + Sync); 3] =
+                [&self.namespace, &names.above, &names.names];
+            let rows = lease.query(&batch::PLACES, &parameters).await?;
+            Place::of(&rows)
         };
         let begun = async {
-            // The wait for the lock has its own limit, and does not count towards the limit of a statement.
-            let (begun, set, locked, way, to, extent, total) = tokio::join!(
+            let (begun, locked, way, to, extent, places) = tokio::join!(
                 biased;
-                lease.batch_execute(BEGIN),
-                self.set(&lease, NO_LIMIT, &lock_timeout),
+                lease.batch_execute(BEGIN_CHANGE),
                 lease.query(&statements::LOCK, &locking),
                 look_at(&names, wanted.content),
                 async {
@@ -327,20 +340,29 @@ impl Session {
                     }
                 },
                 async {
-                    if wanted.total { total().await } else { Ok(None) }
+                    match batch {
+                        Some(names) => places(names).await,
+                        None => Ok(Vec::new()),
+                    }
                 },
             );
             begun?;
-            set?;
             let locked = locked?;
             let locked = locked.first().ok_or(StoreError::PermissionDenied)?;
             let change = (locked.try_get(0)?, locked.try_get(1)?);
-            let way = way?;
-            Ok((change, way, to?.zip(extent?), total?))
+            let (way, to, places) = (way?, to?.zip(extent?), places?);
+            let total = match total::kept(locked)? {
+                None if wanted.total => {
+                    let counted = lease.query(&statements::TOTAL, &[&self.namespace]).await?;
+                    counted.first().map(total::counted).transpose()?
+                }
+                kept => kept,
+            };
+            Ok((change, Seen { way, to, total, places }))
         };
-        let ((change, before), way, to, total) = self.wait_until(deadline, begun).await?;
+        let ((change, before), seen) = self.wait_until(deadline, begun).await?;
         waiting.end();
-        Ok(Begun { transaction: Transaction { lease, change, before }, way, to, total })
+        Ok((Transaction { lease, change, before, total: seen.total }, seen))
     }
 
     /// Rolls back a transaction. Nothing was changed yet, so a failure does not matter.
@@ -366,13 +388,14 @@ impl Session {
         change: &ChangeTransaction,
         notes: &[Note],
     ) -> Result<Outcome, PostgresError> {
-        let Transaction { mut lease, change: number, before } = transaction;
+        let Transaction { mut lease, change: number, before, total } = transaction;
         if !lease.is_ours() {
             let problem = "the process was forked in the middle of the command";
             return Err(StoreError::failed("changing a file", problem).unchanged().into());
         }
-        match self.try_to_commit(&mut lease, change, notes).await {
-            Ok(0) if change.changes_a_row => {
+        let total = total.and_then(|total| change.growth.added_to(total));
+        match self.try_to_commit(&mut lease, change, total, notes).await {
+            Ok(rows) if rows < change.rows as u64 => {
                 lease.give_back();
                 // For example, a policy of row-level security makes a row visible but not writable.
                 Err(StoreError::PermissionDenied.into())
@@ -397,6 +420,7 @@ impl Session {
         &self,
         lease: &mut Lease,
         change: &ChangeTransaction,
+        total: Option<(i64, i64)>,
         notes: &[Note],
     ) -> Result<u64, PostgresError> {
         // Nothing is committed yet, so a failure rolls everything back.
@@ -416,16 +440,23 @@ impl Session {
                 let bytes: Vec<&[u8]> = notes.iter().map(|note| note.bytes.as_slice()).collect();
                 lease.execute(&statements::ADD_NOTES, &[&self.namespace, &ids, &bytes]).await
             };
+            let keep_total = async {
+                let Some((bytes, files)) = &total else { return Ok(0) };
+                let parameters: [&(dyn ToSql + Sync); 3] = [&self.namespace, bytes, files];
+                lease.execute(&statements::KEEP_TOTAL, &parameters).await
+            };
             // All in one round trip. If one fails, the others fail as well, because the transaction is aborted.
-            let (changed, noted, committed, ()) = tokio::join!(
+            let (changed, noted, kept, committed, ()) = tokio::join!(
                 biased;
                 lease.execute(change.statement, &parameters),
                 add_notes,
+                keep_total,
                 lease.batch_execute("COMMIT"),
                 lease.prepare_next(),
             );
             let changed = changed?;
             noted?;
+            kept?;
             committed?;
             Ok(changed)
         })
@@ -465,13 +496,6 @@ impl Session {
     }
 }
 
-impl Begun {
-    /// The open transaction and the data that it has read.
-    pub(super) fn into_parts(self) -> (Transaction, Seen) {
-        (self.transaction, Seen { way: self.way, to: self.to, total: self.total })
-    }
-}
-
 impl Extent {
     fn of(row: &Row) -> Result<Self, PostgresError> {
         let number = |index| -> Result<usize, PostgresError> {
@@ -480,14 +504,6 @@ impl Extent {
         };
         Ok(Self { bytes: number(0)?, levels: number(1)? })
     }
-}
-
-fn total_of(row: &Row) -> Result<Total, PostgresError> {
-    let number = |index| -> Result<u64, PostgresError> {
-        let number: i64 = row.try_get(index)?;
-        Ok(u64::try_from(number).unwrap_or(0))
-    };
-    Ok(Total { bytes: number(0)?, files: number(1)? })
 }
 
 /// The value of the server's setting.

@@ -18,16 +18,23 @@ pub(super) struct Statement {
     pub(super) types: &'static [Type],
     /// Whether it sets the namespace itself, so a read needs no transaction around it.
     pub(super) sets_namespace: bool,
+    /// Whether the server plans it for the parameters of each execution, so it is never prepared.
+    pub(super) is_planned_anew: bool,
 }
 
 impl Statement {
     pub(super) const fn new(sql: &'static str, types: &'static [Type]) -> Self {
-        Self { sql, types, sets_namespace: false }
+        Self { sql, types, sets_namespace: false, is_planned_anew: false }
+    }
+
+    /// One whose best plan depends on the length of its arrays.
+    pub(super) const fn planned_anew(sql: &'static str, types: &'static [Type]) -> Self {
+        Self { is_planned_anew: true, ..Self::new(sql, types) }
     }
 
     /// One that begins with `way!`.
     const fn of_path(sql: &'static str, types: &'static [Type]) -> Self {
-        Self { sql, types, sets_namespace: true }
+        Self { sets_namespace: true, ..Self::new(sql, types) }
     }
 }
 
@@ -58,13 +65,13 @@ macro_rules! way {
     };
 }
 
-/// The settings of a transaction: the namespace, the time limits, and whether a commit waits until it is flushed. The
-/// last one releases the lock of a client that disappeared without closing its connection.
+/// The settings of a transaction that changes no file: the namespace, the limit of its statements, and whether a commit waits until
+/// it is flushed.
 pub(super) static SETTINGS: Statement = Statement::new(
     "SELECT set_config('memdir.namespace', $1, true), set_config('statement_timeout', $2, true),
-        set_config('lock_timeout', $3, true), set_config('synchronous_commit', $4, true),
-        set_config('idle_in_transaction_session_timeout', $5, true)",
-    &[Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT],
+        set_config('lock_timeout', '0', true), set_config('synchronous_commit', $3, true),
+        set_config('idle_in_transaction_session_timeout', $2, true)",
+    &[Type::TEXT, Type::TEXT, Type::TEXT],
 );
 
 /// The nodes of the path `$2`. If `$3` is set, also the content of the last one, unless it has more than `$4`
@@ -129,7 +136,7 @@ pub(super) static EXTENT: Statement = Statement::of_path(
     &[Type::TEXT, Type::TEXT_ARRAY],
 );
 
-/// The total of all files in the namespace.
+/// The total of all files in the namespace. It reads all of its rows.
 pub(super) static TOTAL: Statement = Statement::new(
     "
     SELECT coalesce(sum(octet_length(content)), 0)::bigint, count(content)
@@ -137,17 +144,36 @@ pub(super) static TOTAL: Statement = Statement::new(
     &[Type::TEXT],
 );
 
-/// Waits until no other change of the namespace is in progress, and excludes others until the end of the
-/// transaction. Adds the change to the namespace's newest ones. Creates the root if it is missing. After the wait,
-/// limits the time of each further statement to `$2`.
+/// Keeps the total in the root, as of the change of this transaction.
+pub(super) static KEEP_TOTAL: Statement = Statement::new(
+    "
+    UPDATE memdir.node SET total_bytes = $2, total_files = $3, total_change = changes[1]
+    WHERE namespace = $1 AND parent = 0 AND name = ''",
+    &[Type::TEXT, Type::INT8, Type::INT8],
+);
+
+/// Makes the settings of the transaction, waits until no other change of the namespace is in progress, at most for the time
+/// `$2`, and excludes others until the end of the transaction. Adds the change to the namespace's newest ones. Creates the root if
+/// it is missing. Returns the id of the change, the id of the change before it, and the total if it is kept.
+///
+/// The subquery makes the settings that the wait and the policies need. After the wait, `RETURNING` limits the time of each further
+/// statement to `$4`. The last setting releases the lock of a client that disappeared without closing its connection.
 pub(super) static LOCK: Statement = Statement::new(
     "
     INSERT INTO memdir.node AS root (namespace, parent, name, changes)
-    VALUES ($1, 0, '', ARRAY[gen_random_uuid()])
+    SELECT setting.namespace, 0, '', ARRAY[gen_random_uuid()]
+    FROM (
+        SELECT set_config('memdir.namespace', $1, true) AS namespace, set_config('lock_timeout', $2, true),
+            set_config('synchronous_commit', $3, true),
+            set_config('idle_in_transaction_session_timeout', $4, true) OFFSET 0
+    ) AS setting
     ON CONFLICT (namespace, parent, name)
     DO UPDATE SET changes = (excluded.changes || root.changes)[1:64]
-    RETURNING changes[1]::text, changes[2]::text, set_config('statement_timeout', $2, true)",
-    &[Type::TEXT, Type::TEXT],
+    RETURNING changes[1]::text, changes[2]::text,
+        CASE WHEN total_change = changes[2] THEN total_bytes END,
+        CASE WHEN total_change = changes[2] THEN total_files END,
+        set_config('statement_timeout', $4, true)",
+    &[Type::TEXT, Type::TEXT, Type::TEXT, Type::TEXT],
 );
 
 /// The number of newest changes that [`LOCK`] keeps.
@@ -193,17 +219,43 @@ pub(super) static REPLACE: Statement = Statement::new(
     &[Type::TEXT, Type::INT8, Type::BYTEA],
 );
 
+/// The ids of the node `$2` and of everything below it.
+macro_rules! gone {
+    ($more:literal) => {
+        concat!(
+            "WITH RECURSIVE gone (id) AS (
+                SELECT $2::bigint
+            UNION ALL
+                SELECT entry.id FROM gone CROSS JOIN LATERAL (
+                    SELECT id FROM memdir.node WHERE namespace = $1 AND parent = gone.id OFFSET 0
+                ) AS entry
+            )",
+            $more
+        )
+    };
+}
+
 /// Removes a node and everything below it.
 pub(super) static REMOVE: Statement = Statement::new(
-    "
-    WITH RECURSIVE gone (id) AS (
-        SELECT $2::bigint
-    UNION ALL
-        SELECT entry.id FROM gone CROSS JOIN LATERAL (
-            SELECT id FROM memdir.node WHERE namespace = $1 AND parent = gone.id OFFSET 0
-        ) AS entry
-    )
-    DELETE FROM memdir.node WHERE namespace = $1 AND id IN (SELECT id FROM gone)",
+    gone!(" DELETE FROM memdir.node WHERE namespace = $1 AND id IN (SELECT id FROM gone)"),
+    &[Type::TEXT, Type::INT8],
+);
+
+/// The same, if the total is kept. Changes no row if nothing was removed.
+pub(super) static REMOVE_COUNTED: Statement = Statement::new(
+    gone!(
+        ", removed AS (
+            DELETE FROM memdir.node WHERE namespace = $1 AND id IN (SELECT id FROM gone)
+            RETURNING octet_length(content) AS size
+        )
+        UPDATE memdir.node SET total_change = changes[1],
+            total_bytes = total_bytes - removed.bytes, total_files = total_files - removed.files
+        FROM (
+            SELECT coalesce(sum(size), 0)::bigint AS bytes, count(size) AS files
+            FROM removed HAVING count(*) > 0
+        ) AS removed
+        WHERE namespace = $1 AND parent = 0 AND name = ''"
+    ),
     &[Type::TEXT, Type::INT8],
 );
 

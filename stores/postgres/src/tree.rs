@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::time::SystemTime;
 
 use memdir_store::path::{MAX_LEVELS, MAX_PATH_BYTES, MemoryPath};
+use memdir_store::total::Total;
 use memdir_store::{Entry, Fingerprint, StoreError, micros};
 use tokio_postgres::Row;
 
-use super::session::{ChangeTransaction, Extent};
+use super::session::{ChangeTransaction, Extent, Parameter};
 use super::statements::{self, FoundRow, Way};
+use super::total::Growth;
 
 /// The size limit of a file, in bytes: PostgreSQL's values end at 1 GiB, and a row contains more than one.
 const MAX_CONTENT_BYTES: usize = 1_000_000_000;
@@ -89,27 +91,24 @@ pub(super) fn file(way: Way) -> Result<FoundRow, StoreError> {
     }
 }
 
-/// The id and the content of the file at the end of the path, if it is not too large for an edit.
-pub(super) fn whole_file(way: Way) -> Result<(i64, Vec<u8>), StoreError> {
-    let file = file(way)?;
-    match file.content {
-        Some(content) => Ok((file.id, content)),
+/// The file at the end of the path and its content, if it is not too large for an edit.
+pub(super) fn whole_file(way: Way) -> Result<(FoundRow, Vec<u8>), StoreError> {
+    let mut file = file(way)?;
+    match file.content.take() {
+        Some(content) => Ok((file, content)),
         None => Err(StoreError::TooLarge { size: file.size.unwrap_or(0) }),
     }
 }
 
-pub(super) fn remove(id: i64) -> ChangeTransaction {
-    ChangeTransaction {
-        statement: &statements::REMOVE,
-        parameters: vec![Box::new(id)],
-        replaced_notes: Vec::new(),
-        changes_a_row: true,
-    }
+/// Removes a file or a directory. `total` is set if the total is kept.
+pub(super) fn remove(found: &FoundRow, total: Option<Total>) -> ChangeTransaction {
+    let statement = if total.is_some() { &statements::REMOVE_COUNTED } else { &statements::REMOVE };
+    ChangeTransaction::new(statement, vec![Box::new(found.id)]).growing(Growth::Counted)
 }
 
-/// Moves the file or directory at `from`, which has this id, to `to`.
+/// Moves the file or directory at `from` to `to`.
 pub(super) fn rename(
-    (id, is_directory): (i64, bool),
+    &FoundRow { id, is_directory, .. }: &FoundRow,
     from: &MemoryPath,
     destination: Option<(Way, Extent)>,
     to: &MemoryPath,
@@ -134,12 +133,9 @@ pub(super) fn rename(
         return Err(StoreError::AlreadyExists);
     };
     let (name, new) = ((*name).to_owned(), owned(new));
-    Ok(ChangeTransaction {
-        statement: &statements::MOVE,
-        parameters: vec![Box::new(id), Box::new(parent), Box::new(new), Box::new(name)],
-        replaced_notes: Vec::new(),
-        changes_a_row: true,
-    })
+    let parameters: Vec<Parameter> =
+        vec![Box::new(id), Box::new(parent), Box::new(new), Box::new(name)];
+    Ok(ChangeTransaction::new(&statements::MOVE, parameters))
 }
 
 /// Adds a file or directory at the end of the path, and its missing parents.
@@ -149,22 +145,18 @@ pub(super) fn add(
     content: Option<Vec<u8>>,
 ) -> Result<ChangeTransaction, StoreError> {
     let (parent, names) = missing(way, path)?;
-    Ok(ChangeTransaction {
-        statement: &statements::ADD,
-        parameters: vec![Box::new(parent), Box::new(owned(&names)), Box::new(content)],
-        replaced_notes: Vec::new(),
-        changes_a_row: true,
-    })
+    let growth = content.as_ref().map_or(Growth::NONE, |new| Growth::of_file(None, new.len()));
+    let parameters: Vec<Parameter> =
+        vec![Box::new(parent), Box::new(owned(&names)), Box::new(content)];
+    Ok(ChangeTransaction::new(&statements::ADD, parameters).growing(growth))
 }
 
-pub(super) fn replace(file: i64, content: Vec<u8>) -> Result<ChangeTransaction, StoreError> {
+/// Replaces the content of a file.
+pub(super) fn replace(file: FoundRow, content: Vec<u8>) -> Result<ChangeTransaction, StoreError> {
     check_length(&content)?;
-    Ok(ChangeTransaction {
-        statement: &statements::REPLACE,
-        parameters: vec![Box::new(file), Box::new(content)],
-        replaced_notes: Vec::new(),
-        changes_a_row: true,
-    })
+    let growth = Growth::of_file(file.size.or(Some(0)), content.len());
+    let parameters: Vec<Parameter> = vec![Box::new(file.id), Box::new(content)];
+    Ok(ChangeTransaction::new(&statements::REPLACE, parameters).growing(growth))
 }
 
 pub(super) fn check_length(content: &[u8]) -> Result<(), StoreError> {

@@ -1,0 +1,332 @@
+//! Writes many files in few transactions, each of two round trips.
+//!
+//! The first round trip takes the namespace's lock and looks at all names of the paths, each directory once. It also draws an id for
+//! each name that does not exist. So the second one adds all rows with one statement, whose arrays have a value for each row. `COPY`
+//! would be an alternative, but the server refuses it where row-level security applies.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use memdir_store::batch::write_each;
+use memdir_store::path::MemoryPath;
+use memdir_store::settings::OnExisting;
+use memdir_store::total::Total;
+use memdir_store::{BatchError, Context, FileToWrite, Store, StoreError};
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+
+use super::PostgresDatabase;
+use super::error::PostgresError;
+use super::session::{ChangeTransaction, Parameter, Seen, Wanted};
+use super::statements::{Statement, storable};
+use super::total::Growth;
+use super::tree::missing;
+
+/// The limit of a transaction, in bytes. Memory use in the process and on the server is a small multiple of it. A larger file
+/// is written alone.
+const MAX_BYTES: usize = 16 << 20;
+
+/// The bytes that each name of a path counts, because it may need a row.
+const BYTES_OF_A_NAME: usize = 256;
+
+/// What is at the names `$3`, each inside the one with the number in `$2`; 0 is the root. A name that does not exist gets a new id.
+pub(super) static PLACES: Statement = Statement::planned_anew(
+    "
+    WITH RECURSIVE given AS MATERIALIZED (
+        SELECT number, above, name
+        FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS given (above, name, number)
+    ), way (number, id, is_directory, size) AS (
+        SELECT 0::bigint, id, true, NULL::integer FROM memdir.node
+        WHERE namespace = $1 AND parent = 0 AND name = ''
+    UNION ALL
+        SELECT given.number, next.id, next.is_directory, next.size
+        FROM way JOIN given ON given.above = way.number CROSS JOIN LATERAL (
+            SELECT id, content IS NULL AS is_directory, octet_length(content) AS size
+            FROM memdir.node
+            WHERE namespace = $1 AND parent = way.id AND name = given.name LIMIT 1
+        ) AS next
+    )
+    SELECT coalesce(way.id, nextval('memdir.node_id')), way.is_directory, way.size
+    FROM given LEFT JOIN way USING (number) ORDER BY number",
+    &[Type::TEXT, Type::INT8_ARRAY, Type::TEXT_ARRAY],
+);
+
+/// Writes rows with the ids `$2`, the parents `$3`, the names `$4`, the contents `$5`, and the times `$6` and `$7`. A row that
+/// exists gets the new content.
+static WRITE: Statement = Statement::new(
+    "
+    INSERT INTO memdir.node AS node (id, namespace, parent, name, content, modified, accessed)
+    SELECT id, $1, parent, name, content,
+        CASE WHEN content IS NOT NULL THEN coalesce(modified, clock_timestamp()) END, accessed
+    FROM (
+        SELECT unnest($2::bigint[]) AS id, unnest($3::bigint[]) AS parent,
+            unnest($4::text[]) AS name, unnest($5::bytea[]) AS content,
+            unnest($6::timestamptz[]) AS modified, unnest($7::timestamptz[]) AS accessed
+    ) AS given
+    ON CONFLICT (id) DO UPDATE SET content = excluded.content, modified = excluded.modified,
+        accessed = coalesce(excluded.accessed, node.accessed)
+        WHERE node.namespace = $1 AND node.content IS NOT NULL",
+    &[
+        Type::TEXT,
+        Type::INT8_ARRAY,
+        Type::INT8_ARRAY,
+        Type::TEXT_ARRAY,
+        Type::BYTEA_ARRAY,
+        Type::TIMESTAMPTZ_ARRAY,
+        Type::TIMESTAMPTZ_ARRAY,
+    ],
+);
+
+/// The names of the paths of a batch, each once and after the directory that it is in. They are numbered from 1; 0 is the root.
+pub(super) struct Names {
+    pub(super) names: Vec<String>,
+    /// The number of the directory of each name.
+    pub(super) above: Vec<i64>,
+    /// The number of the last name of each path.
+    ends: Vec<usize>,
+}
+
+/// The answer about a name.
+pub(super) struct Place {
+    /// A new id if nothing is there.
+    id: i64,
+    state: PlaceState,
+}
+
+#[derive(Clone, Copy)]
+enum PlaceState {
+    Missing,
+    Directory,
+    File { size: u64 },
+}
+
+impl Names {
+    fn of(files: &[FileToWrite<'_>]) -> Self {
+        let mut numbers: HashMap<(usize, &str), usize> = HashMap::new();
+        let (mut names, mut above, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+        for file in files {
+            let mut end = 0;
+            for name in file.path.names() {
+                end = *numbers.entry((end, name)).or_insert_with(|| {
+                    names.push(name.to_owned());
+                    above.push(i64::try_from(end).unwrap_or(i64::MAX));
+                    names.len()
+                });
+            }
+            ends.push(end);
+        }
+        Self { names, above, ends }
+    }
+
+    /// The number of the directory of a name.
+    fn above(&self, number: usize) -> usize {
+        usize::try_from(self.above[number - 1]).unwrap_or(0)
+    }
+}
+
+impl Place {
+    /// The result of [`PLACES`].
+    pub(super) fn of(rows: &[Row]) -> Result<Vec<Self>, PostgresError> {
+        let place = |row: &Row| {
+            let (is_directory, size): (Option<bool>, Option<i32>) =
+                (row.try_get(1)?, row.try_get(2)?);
+            let state = match is_directory {
+                None => PlaceState::Missing,
+                Some(true) => PlaceState::Directory,
+                Some(false) => PlaceState::File {
+                    size: size.and_then(|size| size.try_into().ok()).unwrap_or(0),
+                },
+            };
+            Ok(Self { id: row.try_get(0)?, state })
+        };
+        rows.iter().map(place).collect()
+    }
+}
+
+/// The rows to write, and the state of the tree with them.
+struct Plan<'p> {
+    names: &'p Names,
+    /// The root, and then the place of each name.
+    places: Vec<Place>,
+    /// The row of a name, if it is written.
+    row_of: HashMap<usize, usize>,
+    ids: Vec<i64>,
+    parents: Vec<i64>,
+    row_names: Vec<String>,
+    contents: Vec<Option<Vec<u8>>>,
+    modified: Vec<Option<SystemTime>>,
+    accessed: Vec<Option<SystemTime>>,
+    /// The total with these rows, if it is known.
+    total: Option<Total>,
+    growth: (i64, i64),
+}
+
+impl<'p> Plan<'p> {
+    fn new(root: i64, names: &'p Names, mut places: Vec<Place>, total: Option<Total>) -> Self {
+        places.insert(0, Place { id: root, state: PlaceState::Directory });
+        Self {
+            names,
+            places,
+            row_of: HashMap::new(),
+            ids: Vec::new(),
+            parents: Vec::new(),
+            row_names: Vec::new(),
+            contents: Vec::new(),
+            modified: Vec::new(),
+            accessed: Vec::new(),
+            total,
+            growth: (0, 0),
+        }
+    }
+
+    /// Adds a file, and its missing parents. If the tree or a limit forbids it, nothing is added.
+    fn add(
+        &mut self,
+        end: usize,
+        file: &FileToWrite<'_>,
+        check_total: impl Fn(Option<Total>, Option<u64>, usize) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let before = match (self.places[end].state, file.existing) {
+            (PlaceState::Missing, _) => None,
+            (PlaceState::File { size }, OnExisting::Overwrite) => Some(size),
+            _ => return Err(StoreError::AlreadyExists),
+        };
+        let mut made = Vec::new();
+        let mut above = end;
+        while above > 0 {
+            above = self.names.above(above);
+            match self.places[above].state {
+                PlaceState::Missing => made.push(above),
+                PlaceState::Directory => break,
+                PlaceState::File { .. } => return Err(StoreError::NotADirectory),
+            }
+        }
+        check_total(self.total, before, file.content.len())?;
+        for directory in made.into_iter().rev() {
+            let row = self.row(directory);
+            self.places[directory].state = PlaceState::Directory;
+            self.contents[row] = None;
+        }
+        let row = self.row(end);
+        self.places[end].state = PlaceState::File { size: file.content.len() as u64 };
+        self.contents[row] = Some(file.content.to_vec());
+        self.modified[row] = file.times.modified.map(storable);
+        self.accessed[row] = file.times.accessed.map(storable).or(self.accessed[row]);
+        self.count(before, file.content.len());
+        Ok(())
+    }
+
+    /// The row of a name, which is added if there is none yet.
+    fn row(&mut self, number: usize) -> usize {
+        if let Some(row) = self.row_of.get(&number) {
+            return *row;
+        }
+        self.ids.push(self.places[number].id);
+        self.parents.push(self.places[self.names.above(number)].id);
+        self.row_names.push(self.names.names[number - 1].clone());
+        self.contents.push(None);
+        self.modified.push(None);
+        self.accessed.push(None);
+        let row = self.ids.len() - 1;
+        self.row_of.insert(number, row);
+        row
+    }
+
+    fn count(&mut self, before: Option<u64>, after: usize) {
+        let Growth::By { bytes, files } = Growth::of_file(before, after) else { return };
+        self.growth = (self.growth.0 + bytes, self.growth.1 + files);
+        self.total = self.total.map(|Total { bytes: held, files: count }| Total {
+            bytes: held.saturating_add_signed(bytes),
+            files: count.saturating_add_signed(files),
+        });
+    }
+
+    fn into_change(self) -> ChangeTransaction {
+        let rows = self.ids.len();
+        let (bytes, files) = self.growth;
+        let parameters: Vec<Parameter> = vec![
+            Box::new(self.ids),
+            Box::new(self.parents),
+            Box::new(self.row_names),
+            Box::new(self.contents),
+            Box::new(self.modified),
+            Box::new(self.accessed),
+        ];
+        let change = ChangeTransaction::new(&WRITE, parameters).of_rows(rows);
+        change.growing(Growth::By { bytes, files })
+    }
+}
+
+impl PostgresDatabase {
+    /// [`Store::write_batch`](memdir_store::Store::write_batch). Each transaction writes files up to [`MAX_BYTES`]. If the tree
+    /// forbids a file, the files before it are committed.
+    pub(super) fn write_together(
+        &self,
+        context: &Context,
+        files: &[FileToWrite<'_>],
+    ) -> Result<(), BatchError> {
+        let mut before = 0;
+        while before < files.len() {
+            let part = &files[before..before + fitting(&files[before..])];
+            let written = match part {
+                [file] if weight(file) > MAX_BYTES => {
+                    write_each(part, || true, &mut |change| self.mutate(context, change))
+                }
+                part => self.write_part(context, part),
+            };
+            written.map_err(|BatchError { written, error }| BatchError {
+                written: before + written,
+                error,
+            })?;
+            before += part.len();
+        }
+        Ok(())
+    }
+
+    fn write_part(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
+        let names = Arc::new(Names::of(files));
+        let total = self.total.are_set();
+        let wanted = Wanted { path: MemoryPath::root(), content: None, to: None, total };
+        let (mut written, mut forbidden) = (0, None);
+        let asked = Some(Arc::clone(&names));
+        let decide = |Seen { way, total, places, .. }: Seen| {
+            (written, forbidden) = (0, None);
+            let (root, _) = missing(&way, &MemoryPath::root())?;
+            let mut plan = Plan::new(root, &names, places, total);
+            for (file, end) in files.iter().zip(&names.ends) {
+                let check = |held, before, after| self.check_total(held, before, after);
+                match plan.add(*end, file, check) {
+                    Ok(()) => written += 1,
+                    Err(error) if written == 0 => return Err(error),
+                    Err(error) => {
+                        forbidden = Some(error);
+                        break;
+                    }
+                }
+            }
+            Ok(Some(plan.into_change()))
+        };
+        let done = self.change_batch(context, "writing files", wanted, asked, decide);
+        match (done, forbidden) {
+            (Err(error), _) => Err(BatchError { written: 0, error }),
+            (Ok(()), Some(error)) => Err(BatchError { written, error }),
+            (Ok(()), None) => Ok(()),
+        }
+    }
+}
+
+fn weight(file: &FileToWrite<'_>) -> usize {
+    let names = file.path.names().count();
+    file.content.len().saturating_add(file.path.as_str().len() + names * BYTES_OF_A_NAME)
+}
+
+/// The number of files that one transaction writes: at least one.
+fn fitting(files: &[FileToWrite<'_>]) -> usize {
+    let mut bytes = 0_usize;
+    let fits = |file: &&FileToWrite<'_>| {
+        bytes = bytes.saturating_add(weight(file));
+        bytes <= MAX_BYTES
+    };
+    files.iter().take_while(fits).count().max(1)
+}

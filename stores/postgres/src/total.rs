@@ -1,0 +1,241 @@
+//! The total of all files of a namespace, which a change with a limit needs.
+//!
+//! The first change with a limit sums the sizes of all files, and keeps the result in the root's row. Each later change, also one
+//! without a limit, updates it in its transaction. The row also has the id of the change that updated it last. A writer that does
+//! not know the total, of an older version, leaves that id behind the id of its own change. Then the total is unknown, and the next
+//! change with a limit sums again.
+
+use memdir_store::total::Total;
+use tokio_postgres::Row;
+
+use super::error::PostgresError;
+
+/// What a change adds to the total.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Growth {
+    By { bytes: i64, files: i64 },
+    /// Nothing is left.
+    ToNothing,
+    /// The statement of the change updates the total itself.
+    Counted,
+}
+
+impl Growth {
+    pub(super) const NONE: Self = Self::By { bytes: 0, files: 0 };
+
+    /// The growth by a file that had `before` bytes; `None` if it is new.
+    pub(super) fn of_file(before: Option<u64>, after: usize) -> Self {
+        let before_len = before.map_or(0, |before| i64::try_from(before).unwrap_or(i64::MAX));
+        let after = i64::try_from(after).unwrap_or(i64::MAX);
+        Self::By { bytes: after - before_len, files: i64::from(before.is_none()) }
+    }
+
+    /// The bytes and the files after the change; `None` if its statement updates them.
+    pub(super) fn added_to(self, total: Total) -> Option<(i64, i64)> {
+        let sum = |held: u64, more: i64| i64::try_from(held).unwrap_or(i64::MAX).saturating_add(more);
+        match self {
+            Self::By { bytes, files } => Some((sum(total.bytes, bytes), sum(total.files, files))),
+            Self::ToNothing => Some((0, 0)),
+            Self::Counted => None,
+        }
+    }
+}
+
+/// The total in the result of [`LOCK`](super::statements::LOCK), if it is kept.
+pub(super) fn kept(locked: &Row) -> Result<Option<Total>, PostgresError> {
+    let (bytes, files): (Option<i64>, Option<i64>) = (locked.try_get(2)?, locked.try_get(3)?);
+    Ok(bytes.zip(files).map(|(bytes, files)| Total { bytes: number(bytes), files: number(files) }))
+}
+
+/// The result of [`TOTAL`](super::statements::TOTAL).
+pub(super) fn counted(row: &Row) -> Result<Total, PostgresError> {
+    Ok(Total { bytes: number(row.try_get(0)?), files: number(row.try_get(1)?) })
+}
+
+fn number(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use memdir_store::path::MemoryPath;
+    use memdir_store::{
+        Context, Durability, FileToWrite, OnExisting, Splice, Store, StoreError, TotalLimits,
+    };
+    use memdir_test_support::postgres::{Server, server};
+
+    use crate::PostgresDatabase;
+
+    const LIMIT: TotalLimits = TotalLimits { bytes: Some(1_000_000), files: Some(20_000) };
+
+    fn at(path: &str) -> MemoryPath {
+        MemoryPath::parse(&format!("/memories/{path}")).unwrap()
+    }
+
+    fn open(address: &str) -> PostgresDatabase {
+        PostgresDatabase::open(address, Durability::Relaxed).unwrap()
+    }
+
+    fn write(store: &PostgresDatabase, path: &str, bytes: usize) {
+        store.write(&at(path), &vec![b'x'; bytes], OnExisting::Overwrite).unwrap();
+    }
+
+    /// The bytes and files of the kept total; nothing if it is not kept, or not up to date.
+    fn kept(server: &Server, database: &str) -> String {
+        let sql = "SELECT total_bytes, total_files FROM memdir.node
+            WHERE parent = 0 AND total_change = changes[1]";
+        server.sql(database, sql)
+    }
+
+    /// The same, by a look at all files.
+    fn counted(server: &Server, database: &str) -> String {
+        let sql = "SELECT coalesce(sum(octet_length(content)), 0), count(content)
+            FROM memdir.node WHERE parent >= 0";
+        server.sql(database, sql)
+    }
+
+    /// Every kind of change, for a namespace with `before`, 5 bytes, and `d/deep/file`, 3 bytes.
+    fn change_everything(store: &PostgresDatabase, mut after_each: impl FnMut(&str)) {
+        let text = |bytes: usize| vec![b'x'; bytes];
+        let mut done = |what: &str, result: Result<(), StoreError>| {
+            result.unwrap();
+            after_each(what);
+        };
+        let (context, time) = (Context::new(), SystemTime::now() - Duration::from_secs(9));
+        done("create", store.write(&at("a/b/new"), &text(100), OnExisting::Error));
+        done("overwrite", store.write(&at("a/b/new"), &text(7), OnExisting::Overwrite));
+        let mut grow = |old: &[u8]| Some(Splice { range: 0..old.len(), text: text(100_000) });
+        done("edit", store.update(&at("a/b/new"), &mut grow));
+        done("make a directory", store.make_directory(&at("empty/one")));
+        done("set a time", store.set_modified(&at("before"), time));
+        done("move a directory", store.rename(&at("a"), &at("z/y")));
+        done("move a file", store.rename(&at("before"), &at("after")));
+        let moved = store.rename_if(&at("after"), &at("before"), &mut |_| true);
+        done("move on a condition", moved.map(drop));
+        let names = [at("batch/1"), at("batch/2"), at("before")];
+        let files = names.each_ref().map(|path| FileToWrite {
+            path,
+            content: b"1234567",
+            times: memdir_store::access::Times::default(),
+            existing: OnExisting::Overwrite,
+        });
+        done("a batch", store.write_batch(&context, &files).map_err(|failed| failed.error));
+        let deleted = store.delete_if(&at("batch/1"), &mut |_| true);
+        done("delete on a condition", deleted.map(drop));
+        let later = SystemTime::now() + Duration::from_secs(60);
+        done("delete what is unused", store.delete_unused(&at("batch/2"), later).map(drop));
+        done("delete a file", store.delete(&at("before")));
+        done("delete a directory", store.delete(&at("z")));
+        done("clear", store.clear());
+        done("create again", store.write(&at("last"), &text(9), OnExisting::Error));
+    }
+
+    #[test]
+    fn the_total_follows_every_change_with_and_without_a_limit() {
+        let Some(server) = server() else { return };
+        for (name, limits) in [("total_limited", LIMIT), ("total_kept", TotalLimits::default())] {
+            let address = server.database(name);
+            let store = open(&address).with_total_limits(limits);
+            write(&store, "before", 5);
+            // A change with a limit begins to keep the total.
+            write(&open(&address).with_total_limits(LIMIT), "d/deep/file", 3);
+            assert_eq!(kept(server, name), "8|2");
+            change_everything(&store, |what| {
+                assert_eq!(kept(server, name), counted(server, name), "{name}: {what}");
+            });
+            assert_eq!(kept(server, name), "9|1");
+        }
+    }
+
+    #[test]
+    fn without_a_limit_no_total_is_kept() {
+        let Some(server) = server() else { return };
+        let store = open(&server.database("total_none"));
+        write(&store, "before", 5);
+        write(&store, "d/deep/file", 3);
+        change_everything(&store, |what| assert_eq!(kept(server, "total_none"), "", "{what}"));
+    }
+
+    /// The statements of a memdir that does not know the total.
+    #[test]
+    fn a_writer_of_an_older_version_does_not_make_the_total_wrong() {
+        let Some(server) = server() else { return };
+        let store = open(&server.database("total_older")).with_total_limits(LIMIT);
+        write(&store, "a", 5);
+        assert_eq!(kept(server, "total_older"), "5|1");
+        let older = "BEGIN;
+            INSERT INTO memdir.node AS root (namespace, parent, name, changes)
+            VALUES ('default', 0, '', ARRAY[gen_random_uuid()])
+            ON CONFLICT (namespace, parent, name)
+            DO UPDATE SET changes = (excluded.changes || root.changes)[1:64];
+            INSERT INTO memdir.node (namespace, parent, name, content)
+            SELECT 'default', id, 'older', repeat('x', 999990)::bytea
+            FROM memdir.node WHERE parent = 0;
+            COMMIT";
+        server.sql("total_older", older);
+        assert_eq!(kept(server, "total_older"), "");
+        let refused = store.write(&at("b"), b"123456", OnExisting::Error);
+        assert!(matches!(refused, Err(StoreError::OverLimit { bytes: Some(1_000_001), .. })));
+        // A deletion needs no total, and the next change that grows sums again.
+        store.delete(&at("a")).unwrap();
+        assert_eq!(kept(server, "total_older"), "");
+        write(&store, "b", 10);
+        assert_eq!(kept(server, "total_older"), "1000000|2");
+    }
+
+    /// The number of rows that the transaction of the newest change has read, by the server's own count at its commit.
+    fn rows_read(server: &Server, database: &str) -> String {
+        server.sql(database, "SELECT rows FROM reads ORDER BY number DESC LIMIT 1")
+    }
+
+    #[test]
+    fn a_change_with_a_limit_reads_as_many_rows_in_a_large_namespace_as_in_a_small_one() {
+        let Some(server) = server() else { return };
+        let count_at_commit = "CREATE TABLE reads (number serial, rows bigint);
+            CREATE FUNCTION note_reads() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                INSERT INTO public.reads (rows) SELECT pg_stat_get_xact_tuples_returned(c)
+                    + pg_stat_get_xact_tuples_fetched(c) FROM (SELECT TG_RELID) AS node (c);
+                RETURN NULL;
+            END $$;
+            CREATE CONSTRAINT TRIGGER note_reads AFTER UPDATE ON memdir.node
+            DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.parent = 0)
+            EXECUTE FUNCTION note_reads()";
+        let fill = |count: usize| {
+            format!(
+                "INSERT INTO memdir.node (namespace, parent, name, content)
+                 SELECT 'default', id, 'f' || n, 'x' FROM memdir.node, generate_series(1, {count}) n
+                 WHERE parent = 0;
+                 INSERT INTO memdir.node (namespace, parent, name, content)
+                 SELECT 'other', 1, 'f' || n, 'x' FROM generate_series(1, 20000) n;
+                 ANALYZE memdir.node"
+            )
+        };
+        let read = [1, 10_000].map(|count| {
+            let name = format!("total_{count}");
+            let store = open(&server.database(&name)).with_total_limits(LIMIT);
+            store.make_directory(&at("d")).unwrap();
+            server.sql(&name, &fill(count));
+            server.sql(&name, count_at_commit);
+            // This change finds no total.
+            server.sql(&name, "UPDATE memdir.node SET total_change = NULL WHERE parent = 0");
+            write(&store, "d/first", 1);
+            let first: usize = rows_read(server, &name).parse().unwrap();
+            assert!(first > count, "{first}");
+            let mut grow = |_: &[u8]| Some(Splice { range: 0..0, text: b"more".to_vec() });
+            let counts = (0..12).map(|round| {
+                match round % 4 {
+                    0 => write(&store, &format!("d/{round}"), 1),
+                    1 => store.update(&at("d/first"), &mut grow).unwrap(),
+                    2 => store.rename(&at("d/first"), &at(&format!("d/{round}"))).unwrap(),
+                    _ => store.rename(&at(&format!("d/{}", round - 1)), &at("d/first")).unwrap(),
+                }
+                rows_read(server, &name)
+            });
+            counts.collect::<Vec<_>>()
+        });
+        assert_eq!(read[0], read[1]);
+    }
+}
