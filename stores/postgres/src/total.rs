@@ -188,21 +188,21 @@ mod tests {
 
     /// The number of rows that the transaction of the newest change has read, by the server's own count at its commit.
     fn rows_read(server: &Server, database: &str) -> String {
-        server.sql(database, "SELECT rows FROM reads ORDER BY number DESC LIMIT 1")
+        server.sql(database, "SELECT rows FROM memdir.reads ORDER BY number DESC LIMIT 1")
     }
 
     #[test]
     fn a_change_with_a_limit_reads_as_many_rows_in_a_large_namespace_as_in_a_small_one() {
         let Some(server) = server() else { return };
-        let count_at_commit = "CREATE TABLE reads (number serial, rows bigint);
-            CREATE FUNCTION note_reads() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-                INSERT INTO public.reads (rows) SELECT pg_stat_get_xact_tuples_returned(c)
+        let count_at_commit = "CREATE TABLE memdir.reads (number serial, rows bigint);
+            CREATE FUNCTION memdir.note_reads() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                INSERT INTO memdir.reads (rows) SELECT pg_stat_get_xact_tuples_returned(c)
                     + pg_stat_get_xact_tuples_fetched(c) FROM (SELECT TG_RELID) AS node (c);
                 RETURN NULL;
             END $$;
             CREATE CONSTRAINT TRIGGER note_reads AFTER UPDATE ON memdir.node
             DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.parent = 0)
-            EXECUTE FUNCTION note_reads()";
+            EXECUTE FUNCTION memdir.note_reads()";
         let fill = |count: usize| {
             format!(
                 "INSERT INTO memdir.node (namespace, parent, name, content)
