@@ -218,15 +218,17 @@ impl PostgresDatabase {
         let levels = i32::try_from(depth).unwrap_or(i32::MAX);
         let names = statements::names(path);
         let statement = statements::open(names.len(), depth);
-        let parameters: Vec<Parameter> =
-            vec![Box::new(names), Box::new(levels), Box::new(hidden)];
+        let parameters: Vec<Parameter> = vec![Box::new(names), Box::new(levels), Box::new(hidden)];
         let rows = self.ask(context, operation, statement, parameters)?;
-        match rows.is_empty() {
-            false => Opened::of(path, rows)
-                .map_err(|error| PostgresError::from(error).during(operation)),
-            true if path.is_root() => Ok(Opened::Directory(Vec::new())),
-            true => Err(StoreError::NotFound),
+        if rows.is_empty() {
+            let is_root = path.is_root();
+            return if is_root {
+                Ok(Opened::Directory(Vec::new()))
+            } else {
+                Err(StoreError::NotFound)
+            };
         }
+        Opened::of(path, rows).map_err(|error| PostgresError::from(error).during(operation))
     }
 
     /// The size limit of a file for an edit, in bytes.

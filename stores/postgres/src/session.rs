@@ -26,8 +26,7 @@ use super::{batch, batch::Names, batch::Place};
 pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 /// The wait for the lock has its own limit, and does not count towards the limit of a statement. A statement cannot lift its own
 /// limit, which a role or a database may have.
-const BEGIN_CHANGE: &str =
-    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0";
+const BEGIN_CHANGE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0";
 const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY";
 /// The extra time for the network, in addition to the statement's time on the server.
 const WAY: Duration = Duration::from_secs(10);

@@ -13,7 +13,10 @@ use super::error::PostgresError;
 /// What a change adds to the total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Growth {
-    By { bytes: i64, files: i64 },
+    By {
+        bytes: i64,
+        files: i64,
+    },
     /// Nothing is left.
     ToNothing,
     /// The statement of the change updates the total itself.
@@ -32,7 +35,8 @@ impl Growth {
 
     /// The bytes and the files after the change; `None` if its statement updates them.
     pub(super) fn added_to(self, total: Total) -> Option<(i64, i64)> {
-        let sum = |held: u64, more: i64| i64::try_from(held).unwrap_or(i64::MAX).saturating_add(more);
+        let sum =
+            |held: u64, more: i64| i64::try_from(held).unwrap_or(i64::MAX).saturating_add(more);
         match self {
             Self::By { bytes, files } => Some((sum(total.bytes, bytes), sum(total.files, files))),
             Self::ToNothing => Some((0, 0)),
