@@ -119,7 +119,7 @@ macro_rules! shallow {
     ($last:literal $(, $step:expr)*) => {
         Statement::of_path(
             concat!(
-                "WITH node AS MATERIALIZED (
+                "WITH found AS MATERIALIZED (
                     SELECT node.* FROM (
                         SELECT set_config('memdir.namespace', $1, true) AS namespace OFFSET 0
                     ) AS tenant CROSS JOIN LATERAL (
@@ -134,15 +134,15 @@ macro_rules! shallow {
                 ".id LIMIT 1
                     ) AS node
                 ), entry AS MATERIALIZED (
-                    SELECT node.id AS above, entry.* FROM node CROSS JOIN LATERAL (
+                    SELECT found.id AS above, entry.* FROM found CROSS JOIN LATERAL (
                         SELECT id, name, octet_length(content) AS size, modified, accessed,
                             xmin::text::bigint AS written
-                        FROM memdir.node WHERE namespace = $1 AND parent = node.id
+                        FROM memdir.node WHERE namespace = $1 AND parent = found.id
                         AND ($4::boolean OR (left(name, 1) <> '.' AND name <> 'node_modules')) OFFSET 0
-                    ) AS entry WHERE node.content IS NULL AND $3::integer >= 1
+                    ) AS entry WHERE found.content IS NULL AND $3::integer >= 1
                 )
                 SELECT 0::bigint, id, name, octet_length(content), modified, content, accessed,
-                    written, 0 AS depth FROM node
+                    written, 0 AS depth FROM found
                 UNION ALL
                 SELECT above, id, name, size, modified, NULL, accessed, written, 1 FROM entry
                 UNION ALL
