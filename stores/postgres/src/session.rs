@@ -91,7 +91,7 @@ pub(super) struct ChangeTransaction {
     pub(super) replaced_notes: Vec<(i64, Vec<u8>)>,
     /// The number of rows that it must change at least.
     pub(super) rows: usize,
-    /// What the change adds to the total.
+    /// The growth of the total by the change.
     pub(super) growth: Growth,
 }
 

@@ -10,7 +10,7 @@ use tokio_postgres::Row;
 
 use super::error::PostgresError;
 
-/// What a change adds to the total.
+/// The growth of the total by a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Growth {
     By {
