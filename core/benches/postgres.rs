@@ -330,7 +330,12 @@ mod copying {
     }
 
     /// The rows of the directories and of the files, on a connection that is open.
-    fn by_hand(address: &str, round: usize, paths: &[MemoryPath], contents: &[Vec<u8>]) -> Duration {
+    fn by_hand(
+        address: &str,
+        round: usize,
+        paths: &[MemoryPath],
+        contents: &[Vec<u8>],
+    ) -> Duration {
         const TYPES: [Type; 6] =
             [Type::INT8, Type::TEXT, Type::INT8, Type::TEXT, Type::BYTEA, Type::TIMESTAMPTZ];
         let runtime = Runtime::new().unwrap();

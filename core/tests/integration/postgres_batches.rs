@@ -182,8 +182,7 @@ fn a_batch_whose_acknowledgement_is_lost_is_written_once() {
     put(&store, "/memories/there", "");
     for loss in [Loss::Request, Loss::Answer] {
         // Also in the middle: the first of three transactions is acknowledged.
-        let files: Vec<_> =
-            (0..9).map(|number| (format!("{loss:?}/{number}"), 5 * MIB)).collect();
+        let files: Vec<_> = (0..9).map(|number| (format!("{loss:?}/{number}"), 5 * MIB)).collect();
         proxy.lose(loss);
         write(&store, &Context::new(), &files, OnExisting::Error).unwrap();
     }
@@ -261,9 +260,8 @@ fn a_batch_works_with_row_level_security() {
          GRANT SELECT, INSERT, UPDATE, DELETE ON memdir.node TO batch_tenant;
          GRANT USAGE ON SEQUENCE memdir.node_id TO batch_tenant");
     let (_, host) = address.split_once('@').unwrap();
-    let open_as = |namespace: &str| {
-        open(&format!("postgres://batch_tenant:pw@{host}namespace={namespace}"))
-    };
+    let open_as =
+        |namespace: &str| open(&format!("postgres://batch_tenant:pw@{host}namespace={namespace}"));
     let (one, two) = (open_as("one"), open_as("two"));
     for store in [&one, &two, &one] {
         write(store, &Context::new(), &numbered(30, 5), OnExisting::Overwrite).unwrap();

@@ -113,8 +113,9 @@ fn waiting_for_other_writers_does_not_count_as_work() {
     let slow = open(&address, None);
     let file = at("/memories/a");
     slow.write(&file, b"one", OnExisting::Error).unwrap();
-    let patient =
-        open(&format!("{address}&application_name=patient&statement_timeout=100ms"), None);
+    // A limit of the role or the database does not apply to the wait either.
+    let limits = "statement_timeout=100ms&options=-c%20statement_timeout%3D100ms";
+    let patient = open(&format!("{address}&application_name=patient&{limits}"), None);
     std::thread::scope(|scope| {
         let waiting = while_locked(&slow, &file, || {
             let waiting = scope.spawn(|| patient.write(&file, b"two", OnExisting::Overwrite));

@@ -30,7 +30,7 @@ const MAX_BYTES: usize = 16 << 20;
 /// The bytes that each name of a path counts, because it may need a row.
 const BYTES_OF_A_NAME: usize = 256;
 
-/// What is at the names `$3`, each inside the one with the number in `$2`; 0 is the root. A name that does not exist gets a new id.
+/// Looks at the names `$3`, each inside the one with the number in `$2`; 0 is the root. A name that does not exist gets a new id.
 pub(super) static PLACES: Statement = Statement::planned_anew(
     "
     WITH RECURSIVE given AS MATERIALIZED (

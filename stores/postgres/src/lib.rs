@@ -217,15 +217,19 @@ impl PostgresDatabase {
         hidden: bool,
     ) -> Result<Opened, StoreError> {
         let levels = i32::try_from(depth).unwrap_or(i32::MAX);
-        let parameters: Vec<Parameter> =
-            vec![Box::new(statements::names(path)), Box::new(levels), Box::new(hidden)];
-        let rows = self.ask(context, operation, &statements::OPEN, parameters)?;
-        match rows.split_first() {
-            Some((node, below)) => Opened::of(path, node, below)
-                .map_err(|error| PostgresError::from(error).during(operation)),
-            None if path.is_root() => Ok(Opened::Directory(Vec::new())),
-            None => Err(StoreError::NotFound),
+        let names = statements::names(path);
+        let statement = statements::open(names.len(), depth);
+        let parameters: Vec<Parameter> = vec![Box::new(names), Box::new(levels), Box::new(hidden)];
+        let rows = self.ask(context, operation, statement, parameters)?;
+        if rows.is_empty() {
+            let is_root = path.is_root();
+            return if is_root {
+                Ok(Opened::Directory(Vec::new()))
+            } else {
+                Err(StoreError::NotFound)
+            };
         }
+        Opened::of(path, rows).map_err(|error| PostgresError::from(error).during(operation))
     }
 
     /// The size limit of a file for an edit, in bytes.

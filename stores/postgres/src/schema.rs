@@ -271,10 +271,15 @@ mod tests {
         for state in [fill, "ANALYZE memdir.node"] {
             server.sql("planned", state);
             explain(&sql::LOOK, "text, text[], boolean, bigint", "'a', '{b,c}', true, 9");
-            explain(&sql::OPEN, "text, text[], integer, boolean", "'a', '{b,c}', 2, false");
+            for open in sql::SHALLOW.iter().chain([&sql::OPEN]) {
+                explain(open, "text, text[], integer, boolean", "'a', '{b,c}', 2, false");
+            }
             explain(&sql::EXTENT, "text, text[]", "'a', '{b,c}'");
             explain(&sql::REPLACE, "text, bigint, bytea", "'a', 1, 'x'");
             explain(&sql::REMOVE, "text, bigint", "'a', 1");
+            explain(&sql::REMOVE_COUNTED, "text, bigint", "'a', 1");
+            explain(&sql::KEEP_TOTAL, "text, bigint, bigint", "'a', 1, 1");
+            explain(&crate::batch::PLACES, "text, bigint[], text[]", "'a', '{0,1}', '{b,c}'");
             explain(&sql::MOVE, "text, bigint, bigint, text[], text", "'a', 1, 2, '{b}', 'c'");
             explain(&sql::RECALL, "text", "'a'");
             explain(&sql::NEWEST, "text", "'a'");

@@ -26,8 +26,7 @@ use super::{batch, batch::Names, batch::Place};
 pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 /// The wait for the lock has its own limit, and does not count towards the limit of a statement. A statement cannot lift its own
 /// limit, which a role or a database may have.
-const BEGIN_CHANGE: &str =
-    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0";
+const BEGIN_CHANGE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0";
 const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY";
 /// The extra time for the network, in addition to the statement's time on the server.
 const WAY: Duration = Duration::from_secs(10);
@@ -92,7 +91,7 @@ pub(super) struct ChangeTransaction {
     pub(super) replaced_notes: Vec<(i64, Vec<u8>)>,
     /// The number of rows that it must change at least.
     pub(super) rows: usize,
-    /// What the change adds to the total.
+    /// The growth of the total by the change.
     pub(super) growth: Growth,
 }
 

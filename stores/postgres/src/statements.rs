@@ -91,7 +91,84 @@ pub(super) static LOOK: Statement = Statement::of_path(
 
 /// The node at the path `$2`: a file with its content, or a directory with its entries, `$3` levels deep. Hidden
 /// entries are left out unless `$4` is set, by the rule of [`is_hidden`](memdir_store::path::is_hidden). `written`
-/// is the id of the transaction that wrote the row.
+/// is the id of the transaction that wrote the row. The rows are in any order.
+///
+/// `levels` is the number of names of the path, and `depth` is `$3`. Most paths are short, and a view shows two levels. For these
+/// there are statements without recursion, which take the server three quarters of the time.
+pub(super) fn open(levels: usize, depth: usize) -> &'static Statement {
+    SHALLOW.get(levels).filter(|_| depth <= 2).unwrap_or(&OPEN)
+}
+
+/// Another name of the path.
+macro_rules! step {
+    ($above:literal, $number:literal) => {
+        concat!(
+            " CROSS JOIN LATERAL (
+                SELECT id FROM memdir.node WHERE namespace = $1 AND parent = way",
+            $above,
+            ".id AND name = ($2::text[])[",
+            $number,
+            "] LIMIT 1) AS way",
+            $number
+        )
+    };
+}
+
+/// As [`OPEN`], at most two levels deep, for a path of these steps.
+macro_rules! shallow {
+    ($last:literal $(, $step:expr)*) => {
+        Statement::of_path(
+            concat!(
+                "WITH found AS MATERIALIZED (
+                    SELECT node.* FROM (
+                        SELECT set_config('memdir.namespace', $1, true) AS namespace OFFSET 0
+                    ) AS tenant CROSS JOIN LATERAL (
+                        SELECT id FROM memdir.node
+                        WHERE namespace = tenant.namespace AND parent = 0 AND name = '' LIMIT 1
+                    ) AS way0",
+                $($step,)*
+                " CROSS JOIN LATERAL (
+                    SELECT id, name, content, modified, accessed, xmin::text::bigint AS written
+                    FROM memdir.node WHERE id = way",
+                $last,
+                ".id LIMIT 1
+                    ) AS node
+                ), entry AS MATERIALIZED (
+                    SELECT found.id AS above, entry.* FROM found CROSS JOIN LATERAL (
+                        SELECT id, name, octet_length(content) AS size, modified, accessed,
+                            xmin::text::bigint AS written
+                        FROM memdir.node WHERE namespace = $1 AND parent = found.id
+                        AND ($4::boolean OR (left(name, 1) <> '.' AND name <> 'node_modules')) OFFSET 0
+                    ) AS entry WHERE found.content IS NULL AND $3::integer >= 1
+                )
+                SELECT 0::bigint, id, name, octet_length(content), modified, content, accessed,
+                    written, 0 AS depth FROM found
+                UNION ALL
+                SELECT above, id, name, size, modified, NULL, accessed, written, 1 FROM entry
+                UNION ALL
+                SELECT entry.id, below.id, below.name, below.size, below.modified, NULL,
+                    below.accessed, below.written, 2
+                FROM entry CROSS JOIN LATERAL (
+                    SELECT id, name, octet_length(content) AS size, modified, accessed,
+                        xmin::text::bigint AS written
+                    FROM memdir.node WHERE namespace = $1 AND parent = entry.id
+                    AND ($4 OR (left(name, 1) <> '.' AND name <> 'node_modules')) OFFSET 0
+                ) AS below WHERE entry.size IS NULL AND $3 >= 2"
+            ),
+            &[Type::TEXT, Type::TEXT_ARRAY, Type::INT4, Type::BOOL],
+        )
+    };
+}
+
+/// For paths of no name, of one name, and so on.
+pub(super) static SHALLOW: [Statement; 4] = [
+    shallow!(0),
+    shallow!(1, step!(0, 1)),
+    shallow!(2, step!(0, 1), step!(1, 2)),
+    shallow!(3, step!(0, 1), step!(1, 2), step!(2, 3)),
+];
+
+/// For any path and any depth: see [`open`].
 pub(super) static OPEN: Statement = Statement::of_path(
     way!(
     ", below (depth, parent, id, name, size, modified, accessed, written) AS (
@@ -113,8 +190,8 @@ pub(super) static OPEN: Statement = Statement::of_path(
       )
       SELECT parent, id, name, size, modified,
           CASE WHEN depth = 0 THEN (SELECT content FROM memdir.node WHERE id = below.id) END, accessed,
-          written
-      FROM below ORDER BY depth"
+          written, depth
+      FROM below"
 ),
     &[Type::TEXT, Type::TEXT_ARRAY, Type::INT4, Type::BOOL],
 );

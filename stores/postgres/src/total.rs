@@ -10,10 +10,13 @@ use tokio_postgres::Row;
 
 use super::error::PostgresError;
 
-/// What a change adds to the total.
+/// The growth of the total by a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Growth {
-    By { bytes: i64, files: i64 },
+    By {
+        bytes: i64,
+        files: i64,
+    },
     /// Nothing is left.
     ToNothing,
     /// The statement of the change updates the total itself.
@@ -32,7 +35,8 @@ impl Growth {
 
     /// The bytes and the files after the change; `None` if its statement updates them.
     pub(super) fn added_to(self, total: Total) -> Option<(i64, i64)> {
-        let sum = |held: u64, more: i64| i64::try_from(held).unwrap_or(i64::MAX).saturating_add(more);
+        let sum =
+            |held: u64, more: i64| i64::try_from(held).unwrap_or(i64::MAX).saturating_add(more);
         match self {
             Self::By { bytes, files } => Some((sum(total.bytes, bytes), sum(total.files, files))),
             Self::ToNothing => Some((0, 0)),
@@ -188,21 +192,21 @@ mod tests {
 
     /// The number of rows that the transaction of the newest change has read, by the server's own count at its commit.
     fn rows_read(server: &Server, database: &str) -> String {
-        server.sql(database, "SELECT rows FROM reads ORDER BY number DESC LIMIT 1")
+        server.sql(database, "SELECT rows FROM memdir.reads ORDER BY number DESC LIMIT 1")
     }
 
     #[test]
     fn a_change_with_a_limit_reads_as_many_rows_in_a_large_namespace_as_in_a_small_one() {
         let Some(server) = server() else { return };
-        let count_at_commit = "CREATE TABLE reads (number serial, rows bigint);
-            CREATE FUNCTION note_reads() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-                INSERT INTO public.reads (rows) SELECT pg_stat_get_xact_tuples_returned(c)
+        let count_at_commit = "CREATE TABLE memdir.reads (number serial, rows bigint);
+            CREATE FUNCTION memdir.note_reads() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                INSERT INTO memdir.reads (rows) SELECT pg_stat_get_xact_tuples_returned(c)
                     + pg_stat_get_xact_tuples_fetched(c) FROM (SELECT TG_RELID) AS node (c);
                 RETURN NULL;
             END $$;
             CREATE CONSTRAINT TRIGGER note_reads AFTER UPDATE ON memdir.node
             DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.parent = 0)
-            EXECUTE FUNCTION note_reads()";
+            EXECUTE FUNCTION memdir.note_reads()";
         let fill = |count: usize| {
             format!(
                 "INSERT INTO memdir.node (namespace, parent, name, content)

@@ -22,19 +22,23 @@ pub(super) enum Opened {
 }
 
 impl Opened {
-    /// `node` is the node at `path`; `below` has every directory before its entries.
-    pub(super) fn of(
-        path: &MemoryPath,
-        node: &Row,
-        below: &[Row],
-    ) -> Result<Self, tokio_postgres::Error> {
+    /// The rows of the node at `path`, and of the entries below it.
+    pub(super) fn of(path: &MemoryPath, rows: Vec<Row>) -> Result<Self, tokio_postgres::Error> {
+        let depth = |row: Row| Ok((row.try_get::<_, i32>(8)?, row));
+        let mut rows: Vec<(i32, Row)> =
+            rows.into_iter().map(depth).collect::<Result<_, tokio_postgres::Error>>()?;
+        // Every directory before its entries.
+        rows.sort_by_key(|(depth, _)| *depth);
+        let Some(((_, node), below)) = rows.split_first() else {
+            return Ok(Self::Directory(Vec::new()));
+        };
         if let Some(content) = node.try_get(5)? {
             return Ok(Self::File(content));
         }
         let mut directories: HashMap<i64, MemoryPath> = HashMap::new();
         directories.insert(node.try_get(1)?, path.clone());
         let mut entries = Vec::with_capacity(below.len());
-        for row in below {
+        for (_, row) in below {
             // Another program created a name that no path can contain.
             let above = directories.get(&row.try_get(0)?);
             let Some(path) = above.and_then(|above| above.join(row.try_get(2).ok()?).ok()) else {
