@@ -84,7 +84,9 @@ impl Client {
                 // The first object shows the directory.
                 Some(beyond) if beyond == listing.beyond => {
                     let offset = client::below(directory, &format!("{beyond}/{LAST}"));
-                    if number % PAGE == 0 && let Ok(offset) = offset {
+                    if number % PAGE == 0
+                        && let Ok(offset) = offset
+                    {
                         listing.offset = Some(offset);
                         return Ok(Page::Next);
                     }

@@ -16,8 +16,9 @@ use memdir_store::path::{MAX_LEVELS, MemoryPath};
 use memdir_store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 use memdir_store::total::Total;
 use memdir_store::{
-    BatchError, Context, Edit, Entry, FileToWrite, Fingerprints, Mutation, Namespace, Node, Problem,
-    Store, StoreError, StoreInfo, TotalLimits, methods_by_mutate, reads_in_context, runtime,
+    BatchError, Context, Edit, Entry, FileToWrite, Fingerprints, Mutation, Namespace, Node,
+    Problem, Store, StoreError, StoreInfo, TotalLimits, methods_by_mutate, reads_in_context,
+    runtime,
 };
 use tokio_postgres::Row;
 
