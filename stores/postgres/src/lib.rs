@@ -285,14 +285,14 @@ impl PostgresDatabase {
         context: &Context,
         operation: &'static str,
         wanted: Wanted,
-        names: Option<Arc<Names>>,
+        names: Option<&Arc<Names>>,
         mut decide: impl FnMut(Seen) -> Result<Option<ChangeTransaction>, StoreError>,
     ) -> Result<(), StoreError> {
         let wanted = Arc::new(wanted);
         let lock_timeout = self.lock_timeout;
         let mut notes = Vec::new();
         for _ in 0..ATTEMPTS {
-            let (session, asked, names) = (self.session.clone(), wanted.clone(), names.clone());
+            let (session, asked, names) = (self.session.clone(), wanted.clone(), names.cloned());
             let cancellation = context.cancellation().clone();
             // An error before the change is sent has changed nothing.
             let (transaction, seen) = runtime::run(async move {

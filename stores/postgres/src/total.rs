@@ -200,8 +200,8 @@ mod tests {
         let Some(server) = server() else { return };
         let count_at_commit = "CREATE TABLE memdir.reads (number serial, rows bigint);
             CREATE FUNCTION memdir.note_reads() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-                INSERT INTO memdir.reads (rows) SELECT pg_stat_get_xact_tuples_returned(c)
-                    + pg_stat_get_xact_tuples_fetched(c) FROM (SELECT TG_RELID) AS node (c);
+                INSERT INTO memdir.reads (rows) SELECT seq_tup_read + idx_tup_fetch
+                    FROM pg_stat_xact_user_tables WHERE relid = TG_RELID;
                 RETURN NULL;
             END $$;
             CREATE CONSTRAINT TRIGGER note_reads AFTER UPDATE ON memdir.node
