@@ -16,8 +16,9 @@ use memdir_store::path::{MAX_LEVELS, MemoryPath};
 use memdir_store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 use memdir_store::total::Total;
 use memdir_store::{
-    BatchError, Context, Edit, Entry, FileToWrite, Fingerprints, Mutation, Namespace, Node, Problem,
-    Store, StoreError, StoreInfo, TotalLimits, methods_by_mutate, reads_in_context, runtime,
+    BatchError, Context, Edit, Entry, FileToWrite, Fingerprints, Mutation, Namespace, Node,
+    Problem, Store, StoreError, StoreInfo, TotalLimits, methods_by_mutate, reads_in_context,
+    runtime,
 };
 use tokio_postgres::Row;
 
@@ -262,7 +263,7 @@ impl PostgresDatabase {
                 let Some(splice) = edit(&old) else { return Ok(None) };
                 let new = splice.try_apply(&old)?;
                 self.check_total(total, Some(old.len() as u64), new.len())?;
-                replace(file, new).map(Some)
+                replace(&file, new).map(Some)
             })
         })
     }
@@ -355,7 +356,7 @@ impl Store for PostgresDatabase {
                     match (file(way), existing) {
                         (Ok(file), OnExisting::Overwrite) => {
                             self.check_total(total, file.size, content.len())?;
-                            replace(file, content.to_vec()).map(Some)
+                            replace(&file, content.to_vec()).map(Some)
                         }
                         _ => Err(StoreError::AlreadyExists),
                     }
