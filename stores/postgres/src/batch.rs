@@ -289,7 +289,6 @@ impl PostgresDatabase {
         let total = self.total.are_set();
         let wanted = Wanted { path: MemoryPath::root(), content: None, to: None, total };
         let (mut written, mut forbidden) = (0, None);
-        let asked = Some(Arc::clone(&names));
         let decide = |Seen { way, total, places, .. }: Seen| {
             (written, forbidden) = (0, None);
             let (root, _) = missing(&way, &MemoryPath::root())?;
@@ -307,7 +306,7 @@ impl PostgresDatabase {
             }
             Ok(Some(plan.into_change()))
         };
-        let done = self.change_batch(context, "writing files", wanted, asked, decide);
+        let done = self.change_batch(context, "writing files", wanted, Some(&names), decide);
         match (done, forbidden) {
             (Err(error), _) => Err(BatchError { written: 0, error }),
             (Ok(()), Some(error)) => Err(BatchError { written, error }),

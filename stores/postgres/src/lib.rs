@@ -263,7 +263,7 @@ impl PostgresDatabase {
                 let Some(splice) = edit(&old) else { return Ok(None) };
                 let new = splice.try_apply(&old)?;
                 self.check_total(total, Some(old.len() as u64), new.len())?;
-                replace(file, new).map(Some)
+                replace(&file, new).map(Some)
             })
         })
     }
@@ -286,14 +286,14 @@ impl PostgresDatabase {
         context: &Context,
         operation: &'static str,
         wanted: Wanted,
-        names: Option<Arc<Names>>,
+        names: Option<&Arc<Names>>,
         mut decide: impl FnMut(Seen) -> Result<Option<ChangeTransaction>, StoreError>,
     ) -> Result<(), StoreError> {
         let wanted = Arc::new(wanted);
         let lock_timeout = self.lock_timeout;
         let mut notes = Vec::new();
         for _ in 0..ATTEMPTS {
-            let (session, asked, names) = (self.session.clone(), wanted.clone(), names.clone());
+            let (session, asked, names) = (self.session.clone(), wanted.clone(), names.cloned());
             let cancellation = context.cancellation().clone();
             // An error before the change is sent has changed nothing.
             let (transaction, seen) = runtime::run(async move {
@@ -356,7 +356,7 @@ impl Store for PostgresDatabase {
                     match (file(way), existing) {
                         (Ok(file), OnExisting::Overwrite) => {
                             self.check_total(total, file.size, content.len())?;
-                            replace(file, content.to_vec()).map(Some)
+                            replace(&file, content.to_vec()).map(Some)
                         }
                         _ => Err(StoreError::AlreadyExists),
                     }

@@ -156,7 +156,7 @@ pub(super) fn add(
 }
 
 /// Replaces the content of a file.
-pub(super) fn replace(file: FoundRow, content: Vec<u8>) -> Result<ChangeTransaction, StoreError> {
+pub(super) fn replace(file: &FoundRow, content: Vec<u8>) -> Result<ChangeTransaction, StoreError> {
     check_length(&content)?;
     let growth = Growth::of_file(file.size.or(Some(0)), content.len());
     let parameters: Vec<Parameter> = vec![Box::new(file.id), Box::new(content)];
