@@ -26,6 +26,7 @@ mod files;
 mod folding;
 mod front_ends;
 mod history;
+mod history_batches;
 mod history_blame;
 mod history_encrypted;
 mod history_flushes;
