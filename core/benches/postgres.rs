@@ -39,7 +39,7 @@ mod on_a_server {
             floor::run(server);
         }
         if !asked("floor") {
-            copying::run(server);
+            super::copying::run(server);
         }
         if asked("floor") || asked("copying") {
             return;
@@ -316,7 +316,7 @@ mod copying {
             let files: Vec<_> = paths
                 .iter()
                 .zip(&contents)
-                .map(|(path, content)| FileToWrite { path, content, times, existing })
+                .map(|(path, content)| FileToWrite { path, content, times, existing, note: None })
                 .collect();
             batches.push(time(|| written.write_batch(&Context::new(), &files).unwrap()));
             floors.push(by_hand(address.trim_end_matches('?'), round, &paths, &contents));

@@ -146,8 +146,8 @@ impl Context {
         *self.change.notes.borrow_mut() = vec![note];
     }
 
-    /// Adds the notes of other calls whose edits the change contains.
-    pub(crate) fn add_notes(&self, notes: Vec<Note>) {
+    /// Adds notes of a change that consists of several: of the files of a batch, or of edits of other calls.
+    pub fn add_notes(&self, notes: Vec<Note>) {
         self.change.notes.borrow_mut().extend(notes);
     }
 

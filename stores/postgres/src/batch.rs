@@ -271,7 +271,7 @@ impl PostgresDatabase {
             let part = &files[before..before + fitting(&files[before..])];
             let written = match part {
                 [file] if weight(file) > MAX_BYTES => {
-                    write_each(part, || true, &mut |change| self.mutate(context, change))
+                    write_each(context, part, || true, &mut |change| self.mutate(context, change))
                 }
                 part => self.write_part(context, part),
             };
@@ -304,6 +304,9 @@ impl PostgresDatabase {
                     }
                 }
             }
+            context.take_notes();
+            context
+                .add_notes(files[..written].iter().filter_map(|file| file.note.cloned()).collect());
             Ok(Some(plan.into_change()))
         };
         let done = self.change_batch(context, "writing files", wanted, Some(&names), decide);
