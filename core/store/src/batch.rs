@@ -2,8 +2,9 @@
 //! together.
 
 use crate::access::Times;
+use crate::note::Note;
 use crate::path::MemoryPath;
-use crate::{Mutation, OnExisting, StoreError};
+use crate::{Context, Mutation, OnExisting, StoreError};
 
 /// A whole file of [`Store::write_batch`](crate::Store::write_batch).
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +17,9 @@ pub struct FileToWrite<'f> {
     pub times: Times,
     /// The behaviour if the file exists.
     pub existing: OnExisting,
+    /// The note that a store with [`notes`](crate::Store::notes) keeps if and only if the file is written, in the same transaction.
+    /// `None` for every other store.
+    pub note: Option<&'f Note>,
 }
 
 /// Why [`Store::write_batch`](crate::Store::write_batch) ended early.
@@ -29,21 +33,56 @@ pub struct BatchError {
     pub error: StoreError,
 }
 
+/// The number of bytes that a caller of [`Store::write_batch`](crate::Store::write_batch) collects, or the size of the largest file.
+pub const MAX_BATCH_BYTES: u64 = 8 << 20;
+
+/// The number of files that a caller collects. A store may hold a lock, and a process may be killed, while a batch is written.
+pub const MAX_BATCH_FILES: usize = 4096;
+
+/// Splits files into batches within these limits.
+pub fn batches<'b, 'f>(
+    files: &'b [FileToWrite<'f>],
+) -> impl Iterator<Item = &'b [FileToWrite<'f>]> {
+    let mut rest = files;
+    std::iter::from_fn(move || {
+        let mut bytes = 0_u64;
+        let fits = |file: &&FileToWrite<'_>| {
+            bytes = bytes.saturating_add(file.content.len() as u64);
+            bytes <= MAX_BATCH_BYTES
+        };
+        let count = rest.iter().take(MAX_BATCH_FILES).take_while(fits).count();
+        let (batch, left) = rest.split_at(count.max(1).min(rest.len()));
+        rest = left;
+        (!batch.is_empty()).then_some(batch)
+    })
+}
+
 /// Writes the files one after another, each with its own changes. This is the default of
 /// [`Store::write_batch`](crate::Store::write_batch).
 ///
 /// # Errors
 /// As that method.
 pub fn write_each(
+    context: &Context,
     files: &[FileToWrite<'_>],
     tracks_access: impl FnOnce() -> bool,
     mutate: &mut dyn FnMut(Mutation<'_>) -> Result<bool, StoreError>,
 ) -> Result<(), BatchError> {
     let sets_access = files.iter().any(|file| file.times.accessed.is_some()) && tracks_access();
     for (written, file) in files.iter().enumerate() {
+        let &FileToWrite { path, content, times, existing, note } = file;
         let mut write = || {
-            let &FileToWrite { path, content, times, existing } = file;
-            mutate(Mutation::Write { path, content, existing })?;
+            if let Some(note) = note {
+                context.put_note(note.clone());
+            }
+            let done = mutate(Mutation::Write { path, content, existing });
+            if note.is_some() {
+                context.take_note();
+            }
+            done
+        };
+        write().map_err(|error| BatchError { written, error })?;
+        let mut set_times = || {
             // Set the access time first, so the file never seems unused for longer than it is.
             if let Some(time) = times.accessed.filter(|_| sets_access) {
                 mutate(Mutation::RecordAccess { path, time })?;
@@ -53,7 +92,8 @@ pub fn write_each(
             }
             Ok(())
         };
-        write().map_err(|error| BatchError { written, error })?;
+        set_times()
+            .map_err(|error: StoreError| BatchError { written, error: error.after_changes() })?;
     }
     Ok(())
 }

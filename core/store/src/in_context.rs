@@ -117,6 +117,15 @@ impl Store for InContext<'_> {
         self.store.write_batch(context, files)
     }
 
+    fn read_batch(
+        &self,
+        context: &Context,
+        paths: &[&MemoryPath],
+        visit: &mut dyn FnMut(Vec<u8>),
+    ) -> Result<(), StoreError> {
+        self.store.read_batch(context, paths, visit)
+    }
+
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
         self.store.inspect(report)
     }

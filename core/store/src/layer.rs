@@ -37,7 +37,19 @@ macro_rules! layer {
                 files: &[FileToWrite<'_>],
             ) -> Result<(), BatchError> {
                 let tracks_access = || self.info().tracks_access;
-                write_each(files, tracks_access, &mut |change| self.mutate(context, change))
+                write_each(context, files, tracks_access, &mut |change| self.mutate(context, change))
+            }
+
+            /// [`Store::read_batch`]. By default the files are read with [`read_in`](Layer::read_in), one after another, so the layer
+            /// sees every read. A layer that changes nothing about reads passes the batch to the store beneath.
+            #[allow(clippy::missing_errors_doc, reason = "they are those of the store's method")]
+            fn read_batch(
+                &self,
+                context: &Context,
+                paths: &[&MemoryPath],
+                visit: &mut dyn FnMut(Vec<u8>),
+            ) -> Result<(), StoreError> {
+                paths.iter().try_for_each(|path| self.read_in(context, path).map(&mut *visit))
             }
 
             /// [`Store::mounts`]. By default `None`, because access to the mounted stores would bypass the layer.
@@ -64,6 +76,15 @@ macro_rules! layer {
                 files: &[FileToWrite<'_>],
             ) -> Result<(), BatchError> {
                 Layer::write_batch(self, context, files)
+            }
+
+            fn read_batch(
+                &self,
+                context: &Context,
+                paths: &[&MemoryPath],
+                visit: &mut dyn FnMut(Vec<u8>),
+            ) -> Result<(), StoreError> {
+                Layer::read_batch(self, context, paths, visit)
             }
 
             fn mounts(&self) -> Option<&dyn MountTable> {
@@ -196,6 +217,8 @@ mod tests {
         mutate(&Context, Mutation<'_>) -> Result<bool, StoreError> = Err(StoreError::Busy);
         write_batch(&Context, &[FileToWrite<'_>]) -> Result<(), BatchError> =
             Err(BatchError { written: 0, error: StoreError::Busy });
+        read_batch(&Context, &[&MemoryPath], &mut dyn FnMut(Vec<u8>)) -> Result<(), StoreError> =
+            Err(StoreError::Busy);
         inspect(&mut dyn FnMut(Problem)) -> Result<(), StoreError> = Err(StoreError::Busy);
         revision() -> Result<Option<String>, StoreError> = Err(StoreError::Busy);
         notes() -> Option<&dyn Notes> = None;
@@ -246,8 +269,9 @@ mod tests {
         let _ = store.make_directory(&a);
         let _ = store.mutate(context, Mutation::Clear);
         let (content, existing) = (&b""[..], OnExisting::Error);
-        let file = FileToWrite { path: &a, content, times: Times::default(), existing };
+        let file = FileToWrite { path: &a, content, times: Times::default(), existing, note: None };
         let _ = store.write_batch(context, &[file]);
+        let _ = store.read_batch(context, &[&a], &mut |_| {});
         let _ = store.inspect(&mut |_| {});
         let _ = store.revision();
         let _ = store.notes();
@@ -302,11 +326,14 @@ mod tests {
             Box::new(InContext::new(store, &Context::new()))
         };
         assert_eq!(reached(bound), forwarded);
-        // A layer that forbids or records changes must see each file of a batch.
-        forwarded
-            .iter_mut()
-            .filter(|name| **name == "write_batch")
-            .for_each(|name| *name = "mutate");
+        // A layer that forbids or records something must see each file of a batch.
+        for name in &mut forwarded {
+            *name = match *name {
+                "write_batch" => "mutate",
+                "read_batch" => "read_in",
+                name => name,
+            };
+        }
         assert_eq!(reached(|recorder| Box::new(Plain(recorder))), forwarded);
     }
 
@@ -327,6 +354,7 @@ mod tests {
                 "files_in",
                 "modified",
                 "accessed",
+                "read_in",
                 "inspect",
                 "revision",
                 "notes",

@@ -439,7 +439,8 @@ pub trait Store: Send + Sync {
     /// A store may make the files visible in any order, and may flush them together. When the method returns `Ok`, all of them
     /// are as durable as after [`write`](Store::write). It ends at the first file that cannot be written.
     ///
-    /// By default it writes the files one after another with [`mutate`](Store::mutate).
+    /// By default it writes the files one after another with [`mutate`](Store::mutate). A store with [`notes`](Store::notes) keeps the
+    /// [note](FileToWrite::note) of each file that it writes.
     ///
     /// # Errors
     /// [`BatchError`], with the error of the file as in [`write`](Store::write) and
@@ -447,7 +448,23 @@ pub trait Store: Send + Sync {
     /// may be written, each of them whole.
     fn write_batch(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
         let tracks_access = || self.info().tracks_access;
-        batch::write_each(files, tracks_access, &mut |change| self.mutate(context, change))
+        batch::write_each(context, files, tracks_access, &mut |change| self.mutate(context, change))
+    }
+
+    /// Reads files, and calls `visit` with the content of each, in the order of the paths. It ends at the first file that cannot be
+    /// read. A copy reads its files back with this. The caller limits the number of the files and their sizes.
+    ///
+    /// By default it reads one after another with [`read_in`](Store::read_in).
+    ///
+    /// # Errors
+    /// As [`read`](Store::read), for the first file that was not visited.
+    fn read_batch(
+        &self,
+        context: &Context,
+        paths: &[&MemoryPath],
+        visit: &mut dyn FnMut(Vec<u8>),
+    ) -> Result<(), StoreError> {
+        paths.iter().try_for_each(|path| self.read_in(context, path).map(&mut *visit))
     }
 
     /// Reports problems that reading the files would not show: structures that contradict each other, and entries that are not

@@ -3,7 +3,7 @@
 use memdir_store::{BatchError, Context, FileToWrite};
 
 use super::tree::Tree;
-use super::{SqliteDatabase, SqliteError};
+use super::{SqliteDatabase, SqliteError, note};
 
 impl SqliteDatabase {
     /// [`Store::write_batch`](memdir_store::Store::write_batch). If the tree forbids a file, the files before it are committed. If
@@ -46,6 +46,9 @@ impl SqliteDatabase {
         }
         if let Some(time) = file.times.accessed {
             tree.record_access(id, time)?;
+        }
+        if let Some(note) = file.note {
+            note::add(tree, note)?;
         }
         Ok(())
     }

@@ -75,7 +75,7 @@ impl LocalDirectory {
     ) -> Result<(), BatchError> {
         let rest = files.get(written..).unwrap_or_default();
         let tracks_access = || self.info().tracks_access;
-        write_each(rest, tracks_access, &mut |change| self.mutate(context, change))
+        write_each(context, rest, tracks_access, &mut |change| self.mutate(context, change))
             .map_err(|failed| BatchError { written: written + failed.written, ..failed })
     }
 }
@@ -334,7 +334,10 @@ mod tests {
 
     fn files(paths: &[MemoryPath], existing: OnExisting) -> Vec<FileToWrite<'_>> {
         let (content, times) = (&b"text"[..], Times::default());
-        paths.iter().map(|path| FileToWrite { path, content, times, existing }).collect()
+        paths
+            .iter()
+            .map(|path| FileToWrite { path, content, times, existing, note: None })
+            .collect()
     }
 
     /// Stages the files, calls `between`, and places them. Returns the number of placed files.

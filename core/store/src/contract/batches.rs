@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use super::{Checked, Holds, Tree, done, expect, path};
 use crate::access::Times;
+use crate::notes::Note;
 use crate::path::MemoryPath;
 use crate::settings::OnExisting::{self, Error, Overwrite};
 use crate::{Context, FileToWrite, StoreError};
@@ -29,6 +30,7 @@ pub(super) fn writing(store: &Checked<'_>) -> Holds {
         expected.insert(at.clone(), Some(content.clone()));
     }
     expect("the tree after writing files together", &expected, &store.tree()?)?;
+    reading(store, &paths, &contents)?;
 
     // The time is the same as that of a file that was written alone.
     store.write("/memories/dir/alone", "alone")?;
@@ -40,7 +42,57 @@ pub(super) fn writing(store: &Checked<'_>) -> Holds {
 
     ends_early(store, &mut expected, &old, &StoreError::AlreadyExists)?;
     let below = path("/memories/dir/old/below")?;
-    ends_early(store, &mut expected, &below, &StoreError::NotADirectory)
+    ends_early(store, &mut expected, &below, &StoreError::NotADirectory)?;
+    notes(store, &old)
+}
+
+/// Reads files together, of which one does not exist.
+fn reading(store: &Checked<'_>, paths: &[MemoryPath], contents: &[Vec<u8>]) -> Holds {
+    let missing = path("/memories/dir/missing")?;
+    let mut all: Vec<&MemoryPath> = paths.iter().collect();
+    let mut read = Vec::new();
+    let whole = store.0.read_batch(&Context::new(), &all, &mut |content| read.push(content));
+    done("reading files together", whole)?;
+    expect(
+        "that files that are read together are those that were written",
+        true,
+        read == contents,
+    )?;
+    let (mut count, after) = (0, paths.len() / 2);
+    all.insert(after, &missing);
+    let ended = store.0.read_batch(&Context::new(), &all, &mut |_| count += 1);
+    let is_expected = matches!(ended, Err(StoreError::NotFound));
+    expect("that a missing file among others is not found", true, is_expected)?;
+    expect("the number of files before the missing one", after, count)
+}
+
+/// Writes files of which one cannot be written, each with a note: those of the written files are kept.
+fn notes(store: &Checked<'_>, refused: &MemoryPath) -> Holds {
+    let Some(notes) = store.0.notes() else { return Ok(()) };
+    let listed = || -> Result<usize, String> {
+        Ok(done("listing the notes", notes.list(&Context::new(), 0))?.len())
+    };
+    let before = listed()?;
+    let paths = [
+        path("/memories/noted/a")?,
+        path("/memories/noted/b")?,
+        refused.clone(),
+        path("/memories/noted/c")?,
+    ];
+    let contents = vec![b"noted".to_vec(); paths.len()];
+    let note = |number: usize| Note { id: format!("note {number}"), bytes: vec![b'n'; number + 1] };
+    let kept: Vec<Note> = (0..paths.len()).map(note).collect();
+    let mut files = file_list(&paths, &contents, SystemTime::UNIX_EPOCH, Error);
+    files.iter_mut().zip(&kept).for_each(|(file, note)| file.note = Some(note));
+    let ended = store.0.write_batch(&Context::new(), &files);
+    expect(
+        "the number of files before the refused one",
+        Some(2),
+        ended.err().map(|it| it.written),
+    )?;
+    expect("the number of notes of the written files", before + 2, listed()?)?;
+    done("deleting", store.0.delete(&path("/memories/noted")?))?;
+    expect("that no note is left for another change", before + 2, listed()?)
 }
 
 fn file_list<'f>(
@@ -55,6 +107,7 @@ fn file_list<'f>(
         content,
         times,
         existing,
+        note: None,
     };
     paths.iter().zip(contents).map(file).collect()
 }
