@@ -5,14 +5,17 @@
 
 use std::io::Read;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use crate::common::clouds::{BUCKET, Cloud, SECRETS, prefix};
 use crate::common::effort::times;
 use crate::common::faulty::{Fault, Plan, Proxy};
 use crate::common::store_helpers;
 use crate::common::store_helpers::{appending, at, open_memory, race};
-use memdir::store::{EntryKind, Node, ObjectStorage};
-use memdir::{CopyOptions, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
+use memdir::store::{Context, EntryKind, FileToWrite, Node, ObjectStorage, Times};
+use memdir::{
+    CopyOptions, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError, open_store,
+};
 
 /// Runs `each` on several threads at once, and counts how many times it is true. The other tests depend on this.
 fn the_server_checks_conditions_and_writes_as_one(cloud: &'static Cloud) {
@@ -265,6 +268,36 @@ fn requests_that_do_not_depend_on_each_other_are_sent_at_once(cloud: &'static Cl
     }
 }
 
+fn files_that_are_written_together_take_a_few_rounds(cloud: &'static Cloud) {
+    const FILES: usize = 100;
+
+    let proxy = Proxy::before(&cloud.server);
+    let store =
+        open_store(&cloud.address_at(&proxy.address, BUCKET, &prefix()), &MemoryOptions::default());
+    let store = store.unwrap();
+    let paths: Vec<_> =
+        (0..FILES).map(|number| at(&format!("/memories/d{}/{number}", number % 2))).collect();
+    let files = |existing, times: Times| -> Vec<FileToWrite<'_>> {
+        let file = |path| FileToWrite { path, content: b"text", times, existing, note: None };
+        paths.iter().map(file).collect()
+    };
+    // Of 64 files, and then of the other 36: two checks of each file and one of each directory, the writes, and the second checks.
+    proxy.plan(Plan::Together(&[64, 64, 2, 64, 64, 2, 64, 10, 36, 38]));
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_500_000_000);
+    let times = Times { modified: Some(time), accessed: None };
+    store.write_batch(&Context::new(), &files(OnExisting::Error, times)).unwrap();
+    let sent = proxy.requests();
+    assert_eq!(sent.len(), 130 + 64 + 66 + 74 + 36 + 38, "{sent:#?}");
+    assert!(!proxy.is_incomplete(), "{sent:#?}");
+    assert_eq!(store.modified(&paths[99]).unwrap(), Some(time));
+    // Files that are replaced: a check of their places, their versions, the writes.
+    proxy.plan(Plan::Together(&[64, 2, 64, 64, 38, 36, 36]));
+    store.write_batch(&Context::new(), &files(OnExisting::Overwrite, Times::default())).unwrap();
+    let sent = proxy.requests();
+    assert_eq!(sent.len(), 66 + 128 + 38 + 72, "{sent:#?}");
+    assert!(!proxy.is_incomplete(), "{sent:#?}");
+}
+
 fn a_history_takes_two_requests_more_for_an_edit(cloud: &'static Cloud) {
     let prefix = prefix();
     let proxy = Proxy::before(&cloud.server);
@@ -425,6 +458,7 @@ memdir_test_support::on_servers! {
         more_objects_than_one_request_is_for_are_all_there,
         a_view_skips_pages_of_what_it_does_not_show,
         requests_that_do_not_depend_on_each_other_are_sent_at_once,
+        files_that_are_written_together_take_a_few_rounds,
         a_history_takes_two_requests_more_for_an_edit,
         what_is_wrong_is_one_clear_sentence,
         a_write_that_is_never_allowed_is_refused_at_once,

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::{Duration, SystemTime};
 
 use crate::common::clouds::{BUCKET, Cloud, prefix};
 use crate::common::effort::times;
@@ -14,8 +15,10 @@ use crate::common::faulty::{Fault, Plan, Proxy};
 use crate::common::store_helpers;
 use crate::common::store_helpers::{Tree, append, at};
 use memdir::history::{HistoryQuery, Operation};
-use memdir::store::{Context, Effect, InContext, ObjectStorage};
-use memdir::{Cancellation, Error, Memory, MemoryOptions, OnExisting, Store, StoreError};
+use memdir::store::{BatchError, Context, Effect, FileToWrite, InContext, ObjectStorage, Times};
+use memdir::{
+    Cancellation, Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError,
+};
 
 fn tree(store: &dyn Store) -> Tree {
     store_helpers::tree(store, "/memories")
@@ -106,6 +109,125 @@ fn a_fault_that_passes_changes_nothing_about_any_command(cloud: &'static Cloud) 
             });
         }
     });
+}
+
+/// Files that are written together: some are new, some are replaced, and more than one group of requests is needed for them.
+fn batch(number: usize) -> (Vec<MemoryPath>, Vec<u8>) {
+    let mut paths = vec![at("/memories/file"), at("/memories/dir/a")];
+    paths.extend((0..number).map(|number| at(&format!("/memories/new/d{}/{number}", number % 3))));
+    (paths, b"together".to_vec())
+}
+
+fn write_batch(store: &dyn Store, context: &Context, number: usize) -> Result<(), BatchError> {
+    let (paths, content) = batch(number);
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_500_000_000);
+    let times = Times { modified: Some(time), accessed: Some(time) };
+    let file = |path| {
+        let existing = OnExisting::Overwrite;
+        FileToWrite { path, content: &content, times, existing, note: None }
+    };
+    store.write_batch(context, &paths.iter().map(file).collect::<Vec<_>>())
+}
+
+fn a_fault_that_passes_changes_nothing_about_files_that_are_written_together(
+    cloud: &'static Cloud,
+) {
+    const NEW: usize = 3;
+
+    let proxy = Proxy::before(&cloud.server);
+    let (prefix, store) = prepared(cloud);
+    let faulty = cloud.open_at(&proxy.address, &prefix);
+    write_batch(&store, &Context::new(), NEW).unwrap();
+    let expected = tree(&store);
+    for number in 0.. {
+        store.clear().unwrap();
+        prepare(cloud, &prefix);
+        let fault = Fault::PASSING[number % 5];
+        proxy.plan(Plan::One(number, fault));
+        let done = write_batch(&faulty, &Context::new(), NEW);
+        let requests = proxy.requests();
+        assert!(done.is_ok(), "{fault:?} at {number}: {done:?} {requests:#?}");
+        assert_eq!(tree(&store), expected, "{fault:?} at {number}");
+        for path in batch(NEW).0 {
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_500_000_000);
+            assert_eq!(store.modified(&path).unwrap(), Some(time), "{fault:?} at {number}");
+            assert_eq!(store.accessed(&path).unwrap(), Some(time), "{fault:?} at {number}");
+        }
+        if number + 1 >= requests.len() {
+            break;
+        }
+    }
+}
+
+/// A server that stops answering, and a caller that does not wait for it: the first files are written, and the number is right.
+fn a_cancelled_call_ends_between_groups_of_files(cloud: &'static Cloud) {
+    const NEW: usize = 130;
+
+    let (prefix, store) = prepared(cloud);
+    let before = tree(&store).len();
+    let proxy = Proxy::before(&cloud.server);
+    let faulty = cloud.open_at(&proxy.address, &prefix);
+    proxy.plan(Plan::Nothing);
+    write_batch(&faulty, &Context::new(), 62).unwrap();
+    let of_first_group = proxy.requests().len();
+    store.clear().unwrap();
+    prepare(cloud, &prefix);
+    for (silent, written) in [(0, 0), (of_first_group, 64)] {
+        proxy.plan(Plan::From(silent, Fault::DoneButSilent));
+        let cancellation = Cancellation::new();
+        let done = thread::scope(|scope| {
+            let called = scope
+                .spawn(|| write_batch(&faulty, &Context::new().cancelled_by(&cancellation), NEW));
+            while proxy.requests().len() <= silent {
+                thread::yield_now();
+            }
+            cancellation.cancel();
+            called.join().unwrap()
+        });
+        let failed = done.unwrap_err();
+        assert!(matches!(failed.error, StoreError::Cancelled), "{failed:?}");
+        assert_eq!(failed.written, written);
+        let (paths, content) = batch(NEW);
+        for (number, path) in paths.iter().enumerate() {
+            let is_written = store.read(path).is_ok_and(|now| now == content);
+            assert_eq!(is_written, number < written, "{path}");
+        }
+    }
+    assert!(tree(&store).len() > before);
+}
+
+/// Others take a place between the check and the write: their file is kept, and the error is about the first such file.
+fn files_that_others_create_meanwhile_are_kept(cloud: &'static Cloud) {
+    const FILES: usize = 20;
+
+    let prefix = prefix();
+    let stores = [cloud.open(&prefix), cloud.open(&prefix)];
+    let paths: Vec<_> = (0..FILES).map(|n| at(&format!("/memories/d{}/{n}", n % 3))).collect();
+    let written = store_helpers::race(|racer| {
+        let (content, mut own) = (format!("{racer}"), 0);
+        let mut rest = &paths[..];
+        while !rest.is_empty() {
+            let file = |path| FileToWrite {
+                path,
+                content: content.as_bytes(),
+                times: Times::default(),
+                existing: OnExisting::Error,
+                note: None,
+            };
+            let files: Vec<_> = rest.iter().map(file).collect();
+            let done = stores[racer % 2].write_batch(&Context::new(), &files);
+            let Err(failed) = done else { break };
+            assert!(matches!(failed.error, StoreError::AlreadyExists), "{failed:?}");
+            own += failed.written;
+            rest = &rest[failed.written + 1..];
+        }
+        own
+    });
+    assert!(written <= FILES);
+    for path in &paths {
+        let content = stores[0].read(path).unwrap();
+        assert_eq!(content.len(), 1, "{path}: {content:?}");
+    }
 }
 
 /// With a history: the command is done once, and has one version.
@@ -449,6 +571,9 @@ memdir_test_support::on_servers! {
     all:
         a_fault_that_passes_makes_no_version_too_many,
         a_fault_that_passes_changes_nothing_about_any_command,
+        a_fault_that_passes_changes_nothing_about_files_that_are_written_together,
+        a_cancelled_call_ends_between_groups_of_files,
+        files_that_others_create_meanwhile_are_kept,
         a_server_that_goes_away_is_an_error_and_comes_back,
         what_an_error_says_of_the_change_is_true,
         a_change_whose_caller_has_gone_does_not_happen,

@@ -109,7 +109,7 @@ impl Client {
     }
 
     /// Of two concurrent notes either one may remain.
-    async fn put_note(
+    pub(super) async fn put_note(
         &self,
         key: &Key,
         time: SystemTime,

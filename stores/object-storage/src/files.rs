@@ -102,7 +102,7 @@ impl Client {
         confirmed
     }
 
-    /// Writes an object to a free key, or with [`OnExisting::Overwrite`] over a file.
+    /// Writes an object to a free key, or with [`OnExisting::Overwrite`] over a file, which gets the time of the stamp.
     pub(super) async fn place(
         &self,
         key: &Key,
@@ -134,7 +134,11 @@ impl Client {
                 Some(_) if existing == OnExisting::Error => {
                     return Err(StoreError::AlreadyExists.into());
                 }
-                Some(found) => (PutMode::Update(found.version), found.stamp.written(id)),
+                Some(found) => {
+                    let mut put = found.stamp.touched(id);
+                    put.modified = stamp.modified;
+                    (PutMode::Update(found.version), put)
+                }
             };
             match self.put(key, content.clone(), &put, mode).await? {
                 Put::Done(version) => return Ok(Placed { version, created, earlier: None }),

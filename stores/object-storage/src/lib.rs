@@ -10,6 +10,7 @@
 //! - **A lost answer** is resolved by the ids that an object carries (`stamp.rs`).
 //! - **A file must have nothing below it.** This cannot be a condition on one object. The store checks it before and after
 //!   writing, and undoes a write that violates it (`files.rs`).
+//! - **Many files** are written with many requests at once (`batch.rs`).
 //! - **Renames** are in `moving.rs`, and access times in `access.rs`.
 //!
 //! One guarantee has an exception, because S3's conditions compare contents. An edit can be applied twice if its answer is
@@ -26,8 +27,9 @@ use memdir_store::group_commit::{EditLimits, GroupCommit};
 use memdir_store::path::MemoryPath;
 use memdir_store::per_process::PerProcess;
 use memdir_store::{
-    Context, Edit, Entry, Fingerprints, Location, Mutation, Namespace, Node, Problem, Scope, Store,
-    StoreError, StoreInfo, methods_by_mutate, micros, reads_in_context, runtime,
+    BatchError, Context, Edit, Entry, FileToWrite, Fingerprints, Location, Mutation, Namespace,
+    Node, Problem, Scope, Store, StoreError, StoreInfo, methods_by_mutate, micros,
+    reads_in_context, runtime,
 };
 use object_store::PutMode;
 use object_store::path::Path as Key;
@@ -40,6 +42,7 @@ use self::stream::Stream;
 
 mod access;
 mod address;
+mod batch;
 mod client;
 mod command;
 mod conditional;
@@ -324,6 +327,19 @@ impl Store for ObjectStorage {
         done.map(|()| true)
     }
 
+    fn write_batch(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
+        self.write_together(context, files)
+    }
+
+    fn read_batch(
+        &self,
+        context: &Context,
+        paths: &[&MemoryPath],
+        visit: &mut dyn FnMut(Vec<u8>),
+    ) -> Result<(), StoreError> {
+        self.read_together(context, paths, visit)
+    }
+
     fn info(&self) -> StoreInfo {
         StoreInfo {
             locations: vec![Location::in_service(self.service.place(), self.prefix.as_ref())],
@@ -343,12 +359,7 @@ impl Store for ObjectStorage {
 
     fn read_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         let path = path.clone();
-        self.run(context, "reading a file", |client| async move {
-            match client.open(&path, How::Whole(None)).await? {
-                Some((_, Body::Whole(content))) => Ok(content),
-                _ => Err(client.no_file(&path).await?.into()),
-            }
-        })
+        self.run(context, "reading a file", |client| async move { client.whole_file(&path).await })
     }
 
     fn list_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {

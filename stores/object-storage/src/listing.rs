@@ -26,6 +26,14 @@ impl Client {
         }
     }
 
+    /// The whole content of the file at `path`.
+    pub(super) async fn whole_file(&self, path: &MemoryPath) -> Result<Vec<u8>, ObjectError> {
+        match self.open(path, How::Whole(None)).await? {
+            Some((_, Body::Whole(content))) => Ok(content),
+            _ => Err(self.no_file(path).await?.into()),
+        }
+    }
+
     /// The error if `path` is not a file.
     pub(super) async fn no_file(&self, path: &MemoryPath) -> Result<StoreError, ObjectError> {
         let is_directory = match self.key(path) {
