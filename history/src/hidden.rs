@@ -68,6 +68,20 @@ impl Layer for Hiding {
         self.0.store.write_batch(context, files)
     }
 
+    fn read_batch(
+        &self,
+        context: &Context,
+        paths: &[&MemoryPath],
+        visit: &mut dyn FnMut(Vec<u8>),
+    ) -> Result<(), StoreError> {
+        if paths.iter().any(|path| self.0.reader.is_hidden(path)) {
+            return paths
+                .iter()
+                .try_for_each(|path| Layer::read_in(self, context, path).map(&mut *visit));
+        }
+        self.0.store.read_batch(context, paths, visit)
+    }
+
     fn can_keep(&self, path: &MemoryPath) -> bool {
         !self.0.reader.is_hidden(path) && self.0.store.can_keep(path)
     }

@@ -161,6 +161,29 @@ impl Index {
         self.count();
     }
 
+    /// As [`appended`](Self::appended), for records of files that are written together.
+    pub(super) fn appended_together(&mut self, headers: &[Header]) {
+        let new = headers.iter().map(|header| (header.id, contents_of(header)));
+        self.unsure.extend(new);
+    }
+
+    /// The end of such records: some changes were made, some were not, and the outcome of the others is unknown. If no note says so, the
+    /// next record confirms those that were made, and other processes have to determine the outcome of the rest.
+    pub(super) fn ended_together(
+        &mut self,
+        made: Vec<HistoryId>,
+        not_made: &[HistoryId],
+        is_noted: bool,
+    ) {
+        self.loaded.confirmed.extend(&made);
+        if is_noted {
+            self.loaded.withdrawn.extend(not_made);
+        } else {
+            self.unconfirmed.extend(made);
+        }
+        self.count();
+    }
+
     /// The change of a record of this process was not made. The next record repeats the confirmations in `said`.
     pub(super) fn withdrawn(&mut self, id: HistoryId, said: Vec<HistoryId>) {
         self.loaded.withdrawn.insert(id);

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use memdir_store::HistoryId;
+use memdir_store::notes::Note;
 use memdir_store::{Context, StoreError};
 
 use super::log_frame::Check;
@@ -70,6 +71,34 @@ pub(super) trait Journal: Send + Sync {
         appended: Appended,
     ) -> Result<(), StoreError> {
         self.withdraw(context, id, appended).map(drop)
+    }
+
+    /// Whether the journal appends many records in less time than one by one.
+    fn appends_together(&self) -> bool {
+        false
+    }
+
+    /// As [`append`](Journal::append), for the records of files that are written together. Called only if the journal
+    /// [appends records together](Journal::appends_together).
+    fn append_together(
+        &self,
+        pen: Pen,
+        records: &[Record],
+    ) -> Result<AppendedTogether, StoreError> {
+        let _ = (pen, records);
+        Err(StoreError::failed("writing the history", "it takes one record at a time").unchanged())
+    }
+
+    /// Notes which changes of such records were made and which were not. The outcome of the others is unknown. Returns whether that is
+    /// noted.
+    fn end_together(
+        &self,
+        appended: AppendedTogether,
+        made: &[HistoryId],
+        not_made: &[HistoryId],
+    ) -> bool {
+        let _ = (appended, made, not_made);
+        false
     }
 
     /// Ends a change with an unknown outcome. Anything that was not written yet is discarded.
@@ -206,6 +235,19 @@ pub(super) struct Appended {
     pub(super) is_next: bool,
     pub(super) pen: Pen,
     pub(super) place: Place,
+}
+
+/// The result of appending records together.
+#[derive(Debug, Default)]
+pub(super) struct AppendedTogether {
+    pub(super) pen: Pen,
+    /// The number of records.
+    pub(super) count: usize,
+    /// Where the first of them begins, and the length of all of them.
+    pub(super) place: Place,
+    pub(super) len: u64,
+    /// The records, if the store keeps them in the transaction of the files.
+    pub(super) notes: Vec<Note>,
 }
 
 /// A record without its contents, and its place.

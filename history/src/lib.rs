@@ -21,6 +21,7 @@
 
 mod abbreviation;
 mod age_clock;
+mod batches;
 mod blame;
 mod check;
 mod conditional;

@@ -12,7 +12,9 @@ use std::sync::Arc;
 use memdir_store::HistoryId;
 use memdir_store::{Context, Durability, StoreError};
 
-use super::journal::{Appended, Journal, Loaded, Locked, OpenSegment, Pen, Rewrite, Stored};
+use super::journal::{
+    Appended, AppendedTogether, Journal, Loaded, Locked, OpenSegment, Pen, Rewrite, Stored,
+};
 use super::log_directory::{ACTIVE, DAMAGED, LogDirectory, OLD, Opening, SEGMENTS, TURN};
 use super::log_segment::{FrameAt, Segment, SegmentId};
 use super::log_writer::{Alone, LogWriter};
@@ -75,6 +77,19 @@ impl LogFile {
         let Some(Alone { directory, .. }) = &alone else { return Ok(()) };
         remove_leftovers(directory)?;
         directory.remove(TURN)
+    }
+
+    /// Appends a note about records, and then does what is due after a change. Returns whether the note was appended.
+    fn end(&self, log: LogWriter, note: &Record) -> bool {
+        let is_noted = self.form.pack(note).is_ok_and(|note| log.append(&note).is_ok());
+        let (size, has_leftovers) = (log.size(), log.has_leftovers);
+        drop(log);
+        // The change was made. If this fails, the next change does it.
+        let _ = size.and_then(|size| self.begin_segment(size));
+        if has_leftovers {
+            let _ = self.remove_leftovers();
+        }
+        is_noted
     }
 
     /// Loads the new records. Returns `false` if the log was rewritten meanwhile, so a segment no longer exists.
@@ -165,15 +180,46 @@ impl Journal for LogFile {
         let (Some(log), Ok(noted)) = (appended.pen.log, HistoryId::new()) else { return false };
         let mut record = Record::new(noted, id, None);
         record.header.confirms.push(id);
-        let is_noted = self.form.pack(&record).is_ok_and(|record| log.append(&record).is_ok());
-        let (size, has_leftovers) = (log.size(), log.has_leftovers);
-        drop(log);
-        // The change was made. If this fails, the next change does it.
-        let _ = size.and_then(|size| self.begin_segment(size));
-        if has_leftovers {
-            let _ = self.remove_leftovers();
+        self.end(log, &record)
+    }
+
+    fn appends_together(&self) -> bool {
+        true
+    }
+
+    /// With one write and one flush.
+    fn append_together(
+        &self,
+        pen: Pen,
+        records: &[Record],
+    ) -> Result<AppendedTogether, StoreError> {
+        let failed = Self::failed("writing the history");
+        let pen = if pen.log.is_some() { pen } else { self.open()? };
+        let Some(log) = &pen.log else { return Ok(AppendedTogether::default()) };
+        let mut frames = Vec::new();
+        for record in records {
+            frames.extend(log.frame(&self.form.pack(record)?));
         }
-        is_noted
+        let appended = log.append_frames(&frames).and_then(|at| log.flush().map(|()| at));
+        let (place, len) = appended.map_err(failed)?;
+        Ok(AppendedTogether { pen, count: records.len(), place, len, notes: Vec::new() })
+    }
+
+    fn end_together(
+        &self,
+        appended: AppendedTogether,
+        made: &[HistoryId],
+        not_made: &[HistoryId],
+    ) -> bool {
+        let (Some(log), Ok(noted)) = (appended.pen.log, HistoryId::new()) else { return false };
+        let is_all_withdrawn = not_made.len() == appended.count;
+        if is_all_withdrawn && log.retract(appended.place, appended.len) {
+            return true;
+        }
+        let mut record = Record::new(noted, noted, None);
+        record.header.confirms.extend(made);
+        record.header.withdraws.extend(not_made);
+        self.end(log, &record)
     }
 
     fn withdraw(&self, _: &Context, id: HistoryId, appended: Appended) -> Result<Pen, StoreError> {

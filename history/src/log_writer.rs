@@ -125,12 +125,20 @@ impl LogWriter {
 
     /// Appends a record, whole or not at all. Returns its place and its length.
     pub(super) fn append(&self, record: &Packed<'_>) -> Result<(Place, u64), Error> {
-        let salt = self.id.to_string();
-        let bytes = to_frame(salt.as_bytes(), record);
+        self.append_frames(&self.frame(record))
+    }
+
+    /// A record in the form in which it is appended.
+    pub(super) fn frame(&self, record: &Packed<'_>) -> Vec<u8> {
+        to_frame(self.id.to_string().as_bytes(), record)
+    }
+
+    /// Appends the frames of one or more records: all or none.
+    pub(super) fn append_frames(&self, bytes: &[u8]) -> Result<(Place, u64), Error> {
         let mut active = &self.active;
-        // One write call, so the record is not interleaved with one of another process. A partial write is not continued, because another
-        // process may already have appended behind it.
-        let written = active.write(&bytes);
+        // One write call, so the records are not interleaved with those of another process. A partial write is not continued, because
+        // another process may already have appended behind it.
+        let written = active.write(bytes);
         match written {
             Ok(written) if written == bytes.len() => {
                 let len = bytes.len() as u64;
@@ -146,8 +154,8 @@ impl LogWriter {
         }
     }
 
-    /// Removes an appended record. Returns whether it is gone. It stays if others hold the lock or have appended since.
-    pub(super) fn retract(self, place: Place, len: u64) -> bool {
+    /// Removes what was appended at a place. Returns whether it is gone. It stays if others hold the lock or have appended since.
+    pub(super) fn retract(&self, place: Place, len: u64) -> bool {
         self.remove_end(place.at, place.at + len)
     }
 

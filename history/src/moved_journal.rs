@@ -10,7 +10,9 @@ use std::sync::{Arc, OnceLock};
 use memdir_store::path::{Folding, MemoryPath};
 use memdir_store::{Context, HistoryId, Store, StoreError};
 
-use super::journal::{Appended, Journal, Loaded, Locked, OpenSegment, Pen, Rewrite, Stored};
+use super::journal::{
+    Appended, AppendedTogether, Journal, Loaded, Locked, OpenSegment, Pen, Rewrite, Stored,
+};
 use super::kept_files::KeptFiles;
 use super::record::{Digest, Record};
 use super::redaction_plan::{RedactionPlan, Wholes};
@@ -124,6 +126,27 @@ impl Journal for MovedJournal {
         records: &mut dyn Iterator<Item = Result<Record, StoreError>>,
     ) -> Result<(), StoreError> {
         self.journal()?.append_missing(records)
+    }
+
+    fn appends_together(&self) -> bool {
+        self.used().appends_together()
+    }
+
+    fn append_together(
+        &self,
+        pen: Pen,
+        records: &[Record],
+    ) -> Result<AppendedTogether, StoreError> {
+        self.journal()?.append_together(pen, records)
+    }
+
+    fn end_together(
+        &self,
+        appended: AppendedTogether,
+        made: &[HistoryId],
+        not_made: &[HistoryId],
+    ) -> bool {
+        self.used().end_together(appended, made, not_made)
     }
 
     fn confirm(&self, id: HistoryId, appended: Appended) -> bool {

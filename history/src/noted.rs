@@ -8,7 +8,9 @@ use memdir_store::HistoryId;
 use memdir_store::notes::{HEAD, Listed, Note, Notes};
 use memdir_store::{Context, Store, StoreError};
 
-use super::journal::{Appended, Journal, Loaded, Locked, OpenSegment, Pen, Rewrite, Stored};
+use super::journal::{
+    Appended, AppendedTogether, Journal, Loaded, Locked, OpenSegment, Pen, Rewrite, Stored,
+};
 use super::packed::{PREFIX, Packed, Prefix};
 use super::place::Place;
 use super::record::{Damaged, Header, Record};
@@ -87,6 +89,23 @@ impl Journal for Noted {
     ) -> Result<Pen, StoreError> {
         self.give_up(context);
         Ok(appended.pen)
+    }
+
+    fn appends_together(&self) -> bool {
+        true
+    }
+
+    fn append_together(
+        &self,
+        pen: Pen,
+        records: &[Record],
+    ) -> Result<AppendedTogether, StoreError> {
+        let notes = records.iter().map(|record| self.note(record)).collect::<Result<_, _>>()?;
+        Ok(AppendedTogether { pen, count: records.len(), notes, ..AppendedTogether::default() })
+    }
+
+    fn end_together(&self, _: AppendedTogether, _: &[HistoryId], _: &[HistoryId]) -> bool {
+        true
     }
 
     fn give_up(&self, context: &Context) {

@@ -172,7 +172,7 @@ impl Recorder {
                 context.begin(change);
                 let is_noted = self.journal.confirm(id, appended);
                 self.reader.note(move |index| index.confirmed(id, is_noted));
-                self.trim_sometimes(context);
+                self.trim_sometimes(context, 1);
             }
             // The file shows whether the change was made. If the record is in the same transaction, the record shows it.
             Err(error) if error.may_have_changed() => {
@@ -196,9 +196,11 @@ impl Recorder {
     }
 
     /// Removes versions beyond the limits once in a while, unless the call is cancelled.
-    fn trim_sometimes(&self, context: &Context) {
+    pub(super) fn trim_sometimes(&self, context: &Context, changes: usize) {
         const EVERY: u64 = 256;
-        if !self.changes.fetch_add(1, Ordering::Relaxed).is_multiple_of(EVERY) {
+        let changes = changes as u64;
+        let before = self.changes.fetch_add(changes, Ordering::Relaxed);
+        if before.next_multiple_of(EVERY) >= before + changes {
             return;
         }
         let index = self.reader.index_in(context);

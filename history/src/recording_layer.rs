@@ -4,7 +4,8 @@ use std::time::SystemTime;
 
 use memdir_store::path::MemoryPath;
 use memdir_store::{
-    Context, Entry, Layer, Mutation, Node, Operation, Problem, ProblemKind, Store, StoreError,
+    BatchError, Context, Entry, FileToWrite, Layer, Mutation, Node, Operation, Problem,
+    ProblemKind, Store, StoreError,
 };
 
 use super::recorder::Recorder;
@@ -46,6 +47,10 @@ impl Layer for Recorder {
             Mutation::WriteUnique { .. } => return self.store.mutate(context, mutation),
         };
         done.map(|()| true)
+    }
+
+    fn write_batch(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
+        self.write_together(context, files)
     }
 
     fn read_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {

@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use memdir_store::HistoryId;
 use memdir_store::Operation;
+use memdir_store::access::Times;
+use memdir_store::batch::batches;
 use memdir_store::path::{Folding, MemoryPath};
-use memdir_store::{Context, Mutation, OnExisting, Splice, StoreError};
+use memdir_store::{Context, FileToWrite, Mutation, OnExisting, Splice, StoreError};
 use serde::Serialize;
 
 use super::conflict::Conflict;
@@ -124,17 +126,26 @@ impl Recorder {
             });
         }
         let make = || {
-            let mut renames = Vec::new();
-            for (step, content) in steps.iter().zip(contents) {
+            let (mut renames, mut creations) = (Vec::new(), Vec::new());
+            for (step, content) in steps.iter().zip(&contents) {
                 match step {
                     Step::Rename { from, to } => renames.push((from, to)),
+                    // They are the last steps.
+                    Step::Create { path, .. } => creations.push(FileToWrite {
+                        path,
+                        content,
+                        times: Times::default(),
+                        existing: OnExisting::Error,
+                        note: None,
+                    }),
                     step => {
                         self.rename_all(context, &mut renames)?;
-                        self.take(context, step, &content)?;
+                        self.take(context, step, content)?;
                     }
                 }
             }
-            self.rename_all(context, &mut renames)
+            self.rename_all(context, &mut renames)?;
+            self.create_all(context, &creations)
         };
         match (make(), context.change()) {
             (Ok(()), change) => Ok(Restored { change, files, skipped: Vec::new() }),
@@ -206,6 +217,17 @@ impl Recorder {
         Ok(())
     }
 
+    /// Creates the files, many of them together. A file that another program has created meanwhile stays as it is.
+    fn create_all(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), Stop> {
+        for batch in batches(files) {
+            self.recording().write_batch(context, batch).map_err(|failed| {
+                let path = batch.get(failed.written).map_or(batch[0].path, |file| file.path);
+                self.stopped(path, failed.error)
+            })?;
+        }
+        Ok(())
+    }
+
     /// Makes a change at `path`.
     fn make(
         &self,
@@ -220,10 +242,13 @@ impl Recorder {
     fn take(&self, context: &Context, step: &Step, content: &[u8]) -> Result<(), Stop> {
         match step {
             Step::Delete { path, found } => {
-                if self.reader.found(context, path).map_err(Stop::Store)? != *found {
-                    return Err(Stop::Changed(path.clone()));
+                let mut is_same = |now: &[u8]| PathState::File(Digest::of(now)) == *found;
+                let delete = Mutation::DeleteIf { path, condition: &mut is_same };
+                match self.recording().mutate(context, delete) {
+                    Ok(true) => Ok(()),
+                    Ok(false) => Err(Stop::Changed(path.clone())),
+                    Err(error) => Err(self.stopped(path, error)),
                 }
-                self.make(context, path, Mutation::Delete { path })
             }
             Step::Edit { path, found, .. } => {
                 let mut is_changed = false;
@@ -234,12 +259,8 @@ impl Recorder {
                 self.make(context, path, Mutation::Update { path, edit: &mut replace })?;
                 if is_changed { Err(Stop::Changed(path.clone())) } else { Ok(()) }
             }
-            Step::Create { path, .. } => {
-                let existing = OnExisting::Error;
-                self.make(context, path, Mutation::Write { path, content, existing })
-            }
-            // All renames are made together, elsewhere.
-            Step::Rename { .. } => Ok(()),
+            // These are made together, elsewhere.
+            Step::Create { .. } | Step::Rename { .. } => Ok(()),
         }
     }
 

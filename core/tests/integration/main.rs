@@ -27,6 +27,7 @@ mod folding;
 mod front_ends;
 mod group_commit;
 mod history;
+mod history_batches;
 mod history_blame;
 mod history_encrypted;
 mod history_flushes;
