@@ -316,7 +316,7 @@ mod copying {
             let files: Vec<_> = paths
                 .iter()
                 .zip(&contents)
-                .map(|(path, content)| FileToWrite { path, content, times, existing })
+                .map(|(path, content)| FileToWrite { path, content, times, existing, note: None })
                 .collect();
             batches.push(time(|| written.write_batch(&Context::new(), &files).unwrap()));
             floors.push(by_hand(address.trim_end_matches('?'), round, &paths, &contents));

@@ -13,7 +13,7 @@ use crate::history::{
     Erased, HistoryError, HistoryId, Operation, Recorder, Restored, RestoredFile,
 };
 use crate::policies::Policies;
-use crate::store::{Context, InContext, Mutation, Store, StoreError};
+use crate::store::{BatchError, Context, FileToWrite, InContext, Mutation, Store, StoreError};
 
 /// The store and the policies of a memory, and the context of changes, for one command or method.
 pub(crate) struct UnitOfWork<'m> {
@@ -115,6 +115,22 @@ impl<'m> UnitOfWork<'m> {
             // No command makes these changes.
             other => self.target.mutate(&self.context, other),
         }
+    }
+
+    /// Writes files together. A layer of the store records them in the history.
+    ///
+    /// # Errors
+    /// Same as [`Store::write_batch`].
+    pub(crate) fn write_batch(&self, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
+        let done = self.target.write_batch(&self.context, files);
+        let (written, is_unknown) = match &done {
+            Ok(()) => (files.len(), false),
+            Err(failed) => (failed.written, may_have_changed(&failed.error)),
+        };
+        for (number, file) in files.iter().enumerate() {
+            self.note(number < written || is_unknown, ChangeKind::Written, file.path, None);
+        }
+        done
     }
 
     /// Permanently removes everything, including the history.

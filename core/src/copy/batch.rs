@@ -5,14 +5,9 @@ use memdir_store::path::MemoryPath;
 use super::error::refuse;
 use super::{Copied, CopyError, There};
 use crate::store::access::Times;
+use crate::store::batch::{MAX_BATCH_BYTES, MAX_BATCH_FILES};
 use crate::store::transfer::holds;
 use crate::store::{Context, FileToWrite, OnExisting, Store, StoreError};
-
-/// The limit of bytes. Memory use is this, or the largest file.
-const MAX_BYTES: u64 = 8 << 20;
-
-/// The limit of files. A store may hold a lock, and a process may be killed, while a batch is written.
-const MAX_FILES: usize = 4096;
 
 /// A file that was read from the source.
 pub(super) struct FileOfBatch<'p> {
@@ -45,7 +40,8 @@ impl<'c> Batch<'c> {
     /// Whether a file of this size can be added. An empty batch has room for any file.
     pub(super) fn has_room(&self, size: u64) -> bool {
         self.files.is_empty()
-            || self.files.len() < MAX_FILES && self.bytes.saturating_add(size) <= MAX_BYTES
+            || self.files.len() < MAX_BATCH_FILES
+                && self.bytes.saturating_add(size) <= MAX_BATCH_BYTES
     }
 
     pub(super) fn add(&mut self, file: FileOfBatch<'c>) {
@@ -68,6 +64,7 @@ impl<'c> Batch<'c> {
                 content,
                 times,
                 existing,
+                note: None,
             })
             .collect();
         let mut rest = &to_write[..];
@@ -75,11 +72,7 @@ impl<'c> Batch<'c> {
             let result = self.to.write_batch(&Context::new(), rest);
             let written = result.as_ref().map_or_else(|failed| failed.written, |()| rest.len());
             let (done, left) = rest.split_at(written.min(rest.len()));
-            for file in done {
-                self.compare(file)?;
-                copied.files += 1;
-                copied.bytes += file.content.len() as u64;
-            }
+            self.compare(done, copied)?;
             rest = left;
             let Err(failed) = result else { break };
             // An error after the last file is one of the whole batch.
@@ -97,15 +90,37 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
-    /// Reads a written file back.
-    fn compare(&self, file: &FileToWrite<'_>) -> Result<(), CopyError> {
-        match holds(self.to, file.path, file.content) {
-            Ok(true) => Ok(()),
-            Ok(false) => {
+    /// Reads the written files back, and counts them.
+    fn compare(&self, files: &[FileToWrite<'_>], copied: &mut Copied) -> Result<(), CopyError> {
+        let mut next = files.iter();
+        let (mut differs, paths) = (None, files.iter().map(|file| file.path).collect::<Vec<_>>());
+        let mut check = |file: &FileToWrite<'_>, is_equal: bool| {
+            if is_equal && differs.is_none() {
+                copied.files += 1;
+                copied.bytes += file.content.len() as u64;
+            } else if differs.is_none() {
                 let operation = format!("copying to {}", file.path);
-                Err(of_destination(file, StoreError::failed(operation, "the copy differs")))
+                let error = StoreError::failed(operation, "the copy differs");
+                differs = Some(of_destination(file, error));
             }
-            Err(error) => Err(of_destination(file, error)),
+        };
+        let read = match files {
+            // A large file is alone. If the store streams, no second copy of it is held in memory.
+            [file] => holds(self.to, file.path, file.content).map(|holds| check(file, holds)),
+            _ => self.to.read_batch(&Context::new(), &paths, &mut |content| {
+                if let Some(file) = next.next() {
+                    check(file, content == file.content);
+                }
+            }),
+        };
+        match (differs, read) {
+            (Some(differs), _) => Err(differs),
+            (None, Ok(())) => Ok(()),
+            (None, Err(error)) => {
+                let file = next.next().or(files.first());
+                let path = file.map_or_else(MemoryPath::root, |file| file.path.clone());
+                Err(CopyError::Destination { path, error })
+            }
         }
     }
 

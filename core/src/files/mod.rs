@@ -29,7 +29,7 @@ pub use shared_watch::SharedWatch;
 pub(crate) use stats::stats;
 pub use stats::{SizedPath, Stats, TimedPath};
 pub use watch::Watch;
-pub(crate) use write::put;
+pub(crate) use write::{FileToPut, put, put_all};
 pub(crate) use write::{make, write};
 
 use memdir_store::path::MemoryPath;

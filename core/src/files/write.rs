@@ -5,9 +5,9 @@ use memdir_store::path::MemoryPath;
 
 use crate::handlers::edit::{EditOperation, edit};
 use crate::policies::NewFile;
-use crate::policy::limits;
+use crate::policy::limits::{self, Reservation};
 use crate::reply;
-use crate::store::{Mutation, OnExisting, StoreError};
+use crate::store::{BatchError, FileToWrite, Mutation, OnExisting, StoreError, Times};
 use crate::text::Splice;
 use crate::unit_of_work::UnitOfWork;
 
@@ -57,19 +57,75 @@ pub(crate) fn put(
             limits::written(reservation);
             Ok(())
         }
-        Err(error) => {
-            reservation.failed(&error);
-            Err(match error {
-                StoreError::OverLimit { bytes, files } => {
-                    reservation.refused_by(work.store(), path, bytes, files)
-                }
-                StoreError::AlreadyExists if existing == OnExisting::Error => {
-                    reply::condition(path, StoreError::AlreadyExists)
-                }
-                StoreError::AlreadyExists | StoreError::IsADirectory => is_a_directory(path),
-                error => reply::condition(path, error),
-            })
+        Err(error) => Err(not_written(work, path, existing, &mut reservation, error)),
+    }
+}
+
+/// A file of [`put_all`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FileToPut<'f> {
+    pub(crate) path: &'f MemoryPath,
+    pub(crate) text: &'f str,
+    pub(crate) existing: OnExisting,
+}
+
+/// As [`put`] for each of the files, in one batch of the store. It ends at the first file that is not written: the error has the
+/// number of files before it, which stay.
+pub(crate) fn put_all(
+    work: &UnitOfWork<'_>,
+    files: &[FileToPut<'_>],
+) -> Result<(), (usize, Error)> {
+    let (mut new, mut end) = (Vec::new(), Ok(()));
+    for file in files {
+        let &FileToPut { path, text, existing } = file;
+        match work.policies().check_create(work.store(), path, text, existing, || false) {
+            Ok(checked) => new.push((file, checked)),
+            Err(error) => {
+                end = Err((new.len(), error));
+                break;
+            }
         }
+    }
+    let to_write: Vec<_> = new
+        .iter()
+        .map(|(file, checked)| FileToWrite {
+            path: file.path,
+            content: checked.text.as_bytes(),
+            times: Times::default(),
+            existing: file.existing,
+            note: None,
+        })
+        .collect();
+    let done = work.write_batch(&to_write);
+    let written = done.as_ref().map_or_else(|failed| failed.written, |()| new.len());
+    let mut rest = new.into_iter();
+    rest.by_ref().take(written).for_each(|(_, file)| limits::written(file.reservation));
+    let Err(BatchError { error, .. }) = done else { return end };
+    // The store may have written the files after this one. Their reservations count until the tree is measured again.
+    let Some((file, mut checked)) = rest.next() else {
+        return Err((written, reply::condition(&MemoryPath::root(), error)));
+    };
+    Err((written, not_written(work, file.path, file.existing, &mut checked.reservation, error)))
+}
+
+/// The error for a file that the store did not write.
+fn not_written(
+    work: &UnitOfWork<'_>,
+    path: &MemoryPath,
+    existing: OnExisting,
+    reservation: &mut Reservation<'_>,
+    error: StoreError,
+) -> Error {
+    reservation.failed(&error);
+    match error {
+        StoreError::OverLimit { bytes, files } => {
+            reservation.refused_by(work.store(), path, bytes, files)
+        }
+        StoreError::AlreadyExists if existing == OnExisting::Error => {
+            reply::condition(path, StoreError::AlreadyExists)
+        }
+        StoreError::AlreadyExists | StoreError::IsADirectory => is_a_directory(path),
+        error => reply::condition(path, error),
     }
 }
 

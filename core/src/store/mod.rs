@@ -43,7 +43,7 @@ pub use memdir_store::{
     display_name, listed_time, micros, open_whole, update_by_swap, walk_files,
 };
 pub(crate) use memdir_store::{
-    MOVING, NEW_DIRECTORY, access, overlap, settings, sort_by_path, transfer,
+    MOVING, NEW_DIRECTORY, access, batch, overlap, settings, sort_by_path, transfer,
 };
 #[cfg(feature = "testing")]
 pub use memdir_store::{check_contract, contract};

@@ -55,7 +55,13 @@ fn write(
     let batch: Vec<_> = paths
         .iter()
         .zip(&contents)
-        .map(|(path, content)| FileToWrite { path, content, times: Times::default(), existing })
+        .map(|(path, content)| FileToWrite {
+            path,
+            content,
+            times: Times::default(),
+            existing,
+            note: None,
+        })
         .collect();
     store.write_batch(context, &batch)
 }

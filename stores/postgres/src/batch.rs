@@ -266,12 +266,16 @@ impl PostgresDatabase {
         context: &Context,
         files: &[FileToWrite<'_>],
     ) -> Result<(), BatchError> {
+        // A note is kept in the transaction of its file.
+        if files.iter().any(|file| file.note.is_some()) {
+            return write_each(context, files, || true, &mut |change| self.mutate(context, change));
+        }
         let mut before = 0;
         while before < files.len() {
             let part = &files[before..before + fitting(&files[before..])];
             let written = match part {
                 [file] if weight(file) > MAX_BYTES => {
-                    write_each(part, || true, &mut |change| self.mutate(context, change))
+                    write_each(context, part, || true, &mut |change| self.mutate(context, change))
                 }
                 part => self.write_part(context, part),
             };

@@ -125,6 +125,7 @@ mod tests {
             content: b"1234567",
             times: memdir_store::access::Times::default(),
             existing: OnExisting::Overwrite,
+            note: None,
         });
         done("a batch", store.write_batch(&context, &files).map_err(|failed| failed.error));
         let deleted = store.delete_if(&at("batch/1"), &mut |_| true);

@@ -13,7 +13,7 @@ use crate::cli::stores::StoreArgument;
 use crate::cli::style::Style;
 use crate::cli::{Ended, Failure, archive, history, say};
 use memdir::history::HistoryId;
-use memdir::import::{Fate, Import, InTheWay};
+use memdir::import::{Fate, Import, ImportError, ImportedFile, InTheWay};
 use memdir::path::{MemoryPath, is_hidden};
 use memdir::store::{Entry, EntryKind, OnExisting, Problem, Store, StoreError};
 use memdir::text::human_size;
@@ -297,7 +297,8 @@ impl Plan<'_> {
         Ok(text.filter(|text| !text.contains('\0')))
     }
 
-    /// Writes the files as one change. Each file is printed when it is written, so the output is correct even if the import ends early.
+    /// Writes the files as one change, in batches. Each file is printed when it is written, so the output is correct even if the import
+    /// ends early.
     fn carry_out(
         &self,
         memory: &Memory,
@@ -306,14 +307,19 @@ impl Plan<'_> {
     ) -> Result<Option<HistoryId>, Failure> {
         let mut written = 0;
         let (done, change) = memory.import(|importing| {
+            let mut batch = Batch::default();
             for planned in &self.planned {
-                if planned.is_written() {
-                    self.write(importing, planned, argument)?;
-                    written += 1;
+                let text = planned.is_written().then(|| self.text_to_write(planned)).transpose();
+                let is_at_end = match &text {
+                    Ok(text) => !batch.has_room(text.as_ref()),
+                    Err(_) => true,
+                };
+                if is_at_end {
+                    batch.write(importing, &mut written, argument, output)?;
                 }
-                planned.tell(output)?;
+                batch.add(planned, text?);
             }
-            Ok(())
+            batch.write(importing, &mut written, argument, output)
         });
         let Err(failure) = done else { return Ok(change) };
         output.flush()?;
@@ -322,34 +328,16 @@ impl Plan<'_> {
         Err(failure)
     }
 
-    fn write(
-        &self,
-        importing: &Import<'_>,
-        planned: &Planned,
-        argument: &StoreArgument,
-    ) -> Result<(), Failure> {
-        let existing = match planned.fate {
-            Fate::Overwritten => OnExisting::Overwrite,
-            _ => OnExisting::Error,
-        };
+    fn text_to_write(&self, planned: &Planned) -> Result<String, Failure> {
         let name = || self.name(&planned.from);
-        let text = match self.text(&planned.from) {
-            Ok(Some(text)) => text,
-            Ok(None) => {
-                return Err(Failure::Refused(format!(
-                    "{} changed meanwhile, and is not text any more",
-                    name()
-                )));
-            }
-            Err(error) => return Err(Failure::Store(format!("reading {}: {error}", name()))),
-        };
-        importing.write(&planned.to, &text, existing).map_err(|error| match error {
-            Error::Refused(_) => match argument.error(&error) {
-                Failure::Refused(why) => Failure::Refused(format!("{}: {why}", planned.to)),
-                other => other,
-            },
-            error => argument.error(&error),
-        })
+        match self.text(&planned.from) {
+            Ok(Some(text)) => Ok(text),
+            Ok(None) => Err(Failure::Refused(format!(
+                "{} changed meanwhile, and is not text any more",
+                name()
+            ))),
+            Err(error) => Err(Failure::Store(format!("reading {}: {error}", name()))),
+        }
     }
 
     fn summary(
@@ -379,5 +367,68 @@ impl Plan<'_> {
         output.line(&format!(
             "{files} ({size}) {verb}, {equal} unchanged, {left_out} left out{change}"
         ))
+    }
+}
+
+/// The next files of the plan. A file that stays as it is has no text.
+#[derive(Default)]
+struct Batch<'p> {
+    files: Vec<(&'p Planned, Option<String>)>,
+    bytes: usize,
+}
+
+impl<'p> Batch<'p> {
+    /// Whether a file can be added. An empty batch has room for any file.
+    fn has_room(&self, text: Option<&String>) -> bool {
+        /// The limits of a batch. A store may hold a lock while it is written.
+        const MAX_BYTES: usize = 8 << 20;
+        const MAX_FILES: usize = 4096;
+        let bytes = self.bytes.saturating_add(text.map_or(0, String::len));
+        self.files.is_empty() || self.files.len() < MAX_FILES && bytes <= MAX_BYTES
+    }
+
+    fn add(&mut self, planned: &'p Planned, text: Option<String>) {
+        self.bytes += text.as_ref().map_or(0, String::len);
+        self.files.push((planned, text));
+    }
+
+    /// Writes the files, counts those that were written, prints them, and empties the batch.
+    fn write(
+        &mut self,
+        importing: &Import<'_>,
+        written: &mut usize,
+        argument: &StoreArgument,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        self.bytes = 0;
+        let files = std::mem::take(&mut self.files);
+        let to_write = files.iter().filter_map(|(planned, text)| {
+            let existing = match planned.fate {
+                Fate::Overwritten => OnExisting::Overwrite,
+                _ => OnExisting::Error,
+            };
+            Some(ImportedFile { path: &planned.to, text: text.as_ref()?, existing })
+        });
+        let to_write: Vec<_> = to_write.collect();
+        let done = importing.write_batch(&to_write);
+        let mut left = done.as_ref().map_or_else(|failed| failed.written, |()| to_write.len());
+        for (planned, text) in &files {
+            if text.is_some() {
+                if left == 0 {
+                    break;
+                }
+                left -= 1;
+                *written += 1;
+            }
+            planned.tell(output)?;
+        }
+        let Err(ImportError { written, error }) = done else { return Ok(()) };
+        let failure = argument.error(&error);
+        Err(match (failure, to_write.get(written)) {
+            (Failure::Refused(why), Some(file)) if matches!(error, Error::Refused(_)) => {
+                Failure::Refused(format!("{}: {why}", file.path))
+            }
+            (failure, _) => failure,
+        })
     }
 }
