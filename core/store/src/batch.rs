@@ -77,7 +77,7 @@ pub fn write_each(
             }
             let done = mutate(Mutation::Write { path, content, existing });
             if note.is_some() {
-                context.take_note();
+                let _ = context.take_notes();
             }
             done
         };
