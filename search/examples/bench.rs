@@ -74,6 +74,9 @@ fn measure(texts: &[(&str, &str)], questions: &[&str]) {
                 file.push('\n');
                 next += 11;
             }
+            while file.len() > FILE_BYTES {
+                file.pop();
+            }
             (format!("/memories/{at:05}.md"), file)
         })
         .collect();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use crate::error::InvalidIndex;
-use crate::index::{File, Index, Span};
+use crate::index::{File, Index, OF_PATH, Span};
 use crate::language::{LANGUAGES, Language, number};
 use crate::options::Options;
 use crate::postings::Postings;
@@ -39,7 +39,7 @@ impl Index {
                 numbers[old as usize] = next;
                 next += 1;
             }
-            body.file(file);
+            body.file(file, &self.lengths[file.first as usize + 1..]);
         }
         let mut terms: Vec<u32> = self.vocabulary.live().collect();
         terms.sort_unstable_by(|a, b| self.vocabulary.text(*a).cmp(self.vocabulary.text(*b)));
@@ -127,7 +127,7 @@ impl Writer {
         self.bytes.extend_from_slice(slice);
     }
 
-    fn file(&mut self, file: &File) {
+    fn file(&mut self, file: &File, lengths: &[u16]) {
         self.slice(file.path.as_bytes());
         let since = |time: SystemTime| match time.duration_since(SystemTime::UNIX_EPOCH) {
             Ok(after) => (1, after),
@@ -143,11 +143,11 @@ impl Writer {
         self.slice(file.text.as_bytes());
         self.number(file.spans.len() as u64);
         let (mut end, mut line) = (0, 0);
-        for span in &file.spans {
+        for (span, length) in file.spans.iter().zip(lengths) {
             self.number(u64::from(span.start - end));
             self.number(u64::from(span.end - span.start));
             self.number(u64::from(span.line - line));
-            self.number(u64::from(span.words));
+            self.number(u64::from(*length));
             (end, line) = (span.end, span.line);
         }
     }
@@ -200,7 +200,9 @@ impl<'b> Reader<'b> {
         let mut index = Index::new(options);
         let files = self.small()?;
         for slot in 0..files {
-            let file = self.file(u32::try_from(index.owners.len()).ok()?)?;
+            let first = u32::try_from(index.owners.len()).ok()?;
+            index.lengths.push(OF_PATH);
+            let file = self.file(first, &mut index.lengths)?;
             if index.paths.last_key_value().is_some_and(|(last, _)| *last >= file.path) {
                 return None;
             }
@@ -229,7 +231,7 @@ impl<'b> Reader<'b> {
         self.rest.is_empty().then_some(index)
     }
 
-    fn file(&mut self, first: u32) -> Option<File> {
+    fn file(&mut self, first: u32, lengths: &mut Vec<u16>) -> Option<File> {
         let path: Arc<str> = self.text()?.into();
         u16::try_from(path.len()).ok()?;
         let modified = match self.byte()? {
@@ -253,9 +255,10 @@ impl<'b> Reader<'b> {
             let start = end.checked_add(self.small()?)?;
             end = start.checked_add(self.small()?)?;
             line = line.checked_add(self.small()?)?;
-            let of_span = self.small()?;
-            words = words.saturating_add(of_span);
-            let span = Span { start, end, line, words: of_span };
+            let length = u16::try_from(self.small()?).ok().filter(|length| *length != OF_PATH)?;
+            words = words.saturating_add(length.into());
+            lengths.push(length);
+            let span = Span { start, end, line };
             // Also checks that the place is in the text, and at boundaries of characters.
             if text.get(span.range())?.is_empty() || line == 0 {
                 return None;

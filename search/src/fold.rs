@@ -3,8 +3,8 @@
 //! Folding ignores case, width and composition (NFKC): `ＣＡＦÉ` and `café` are one word. Diacritics are removed in a second step,
 //! because `resume` is a weaker match of `résumé`.
 
-use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 use crate::scripts::{Alphabet, alphabet};
 
@@ -16,18 +16,26 @@ pub(crate) fn fold_into(word: &str, folded: &mut String) {
         folded[start..].make_ascii_lowercase();
         return;
     }
-    let lower = word.nfkc().flat_map(char::to_lowercase);
-    for character in lower.nfkc() {
-        match character {
-            'ß' => folded.push_str("ss"),
-            // The form of sigma at the end of a word, and letters that are often written without their dots.
-            'ς' => folded.push('σ'),
-            'ё' => folded.push('е'),
-            '’' | 'ʼ' => folded.push('\''),
-            // The dot that remains of a Turkish capital I.
-            '\u{307}' => {}
-            _ => folded.push(character),
-        }
+    if is_nfkc_quick(word.chars()) == IsNormalized::Yes {
+        word.chars().flat_map(char::to_lowercase).for_each(|character| push(character, folded));
+    } else {
+        word.nfkc()
+            .flat_map(char::to_lowercase)
+            .nfkc()
+            .for_each(|character| push(character, folded));
+    }
+}
+
+fn push(character: char, folded: &mut String) {
+    match character {
+        'ß' => folded.push_str("ss"),
+        // The form of sigma at the end of a word, and letters that are often written without their dots.
+        'ς' => folded.push('σ'),
+        'ё' => folded.push('е'),
+        '’' | 'ʼ' => folded.push('\''),
+        // The dot that remains of a Turkish capital I.
+        '\u{307}' => {}
+        _ => folded.push(character),
     }
 }
 

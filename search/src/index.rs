@@ -10,10 +10,11 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::error::IndexFull;
+use crate::fold::fold_into;
 use crate::language::{Detector, Language, Languages, number};
 use crate::options::Options;
 use crate::passages::passages;
-use crate::pieces::{Kind, pieces};
+use crate::pieces::pieces;
 use crate::postings::Posting;
 use crate::terms::Terms;
 use crate::vocabulary::{TermId, Vocabulary};
@@ -21,7 +22,9 @@ use crate::vocabulary::{TermId, Vocabulary};
 /// The number of removed passages up to which lists are left alone.
 const FEW_GAPS: usize = 4_096;
 /// The owner of a removed passage.
-const NO_FILE: u32 = u32::MAX;
+pub(crate) const NO_FILE: u32 = u32::MAX;
+/// The length of the passage of a path.
+pub(crate) const OF_PATH: u16 = u16::MAX;
 
 /// An index of texts, in memory.
 ///
@@ -49,6 +52,8 @@ pub struct Index {
     free: Vec<u32>,
     /// The slot of each passage's file.
     pub(crate) owners: Vec<u32>,
+    /// The number of terms in each passage's text; `OF_PATH` for the passage of a path.
+    pub(crate) lengths: Vec<u16>,
     pub(crate) vocabulary: Vocabulary,
     pub(crate) totals: Totals,
 }
@@ -87,8 +92,6 @@ pub(crate) struct Span {
     pub(crate) end: u32,
     /// The 1-based number of its first line.
     pub(crate) line: u32,
-    /// Terms in its text.
-    pub(crate) words: u32,
 }
 
 impl Span {
@@ -100,7 +103,7 @@ impl Span {
 impl File {
     /// The memory that it uses, in bytes: itself, its slot, its path in the tree, and what these point to.
     fn memory(&self) -> usize {
-        let passage = size_of::<Span>() + size_of::<u32>();
+        let passage = size_of::<Span>() + size_of::<u32>() + size_of::<u16>();
         2 * size_of::<Self>()
             + self.path.len()
             + 48
@@ -129,6 +132,7 @@ impl Index {
             slots: Vec::new(),
             free: Vec::new(),
             owners: Vec::new(),
+            lengths: Vec::new(),
             vocabulary: Vocabulary::default(),
             totals: Totals::default(),
         }
@@ -221,22 +225,21 @@ impl Index {
                 passage
                     .terms
                     .iter()
-                    .map(|(term, in_heading)| (self.vocabulary.intern(term), *in_heading)),
+                    .map(|(term, in_heading)| (self.vocabulary.intern(term), in_heading)),
             );
             for posting in counted(&mut ids, number) {
                 self.vocabulary.push(posting.0, posting.1);
             }
             self.owners.push(slot);
             if let Some((range, line)) = passage.place {
-                let of_text = u32::try_from(passage.words).unwrap_or(u32::MAX);
-                words = words.saturating_add(of_text);
+                // A passage has at most about a thousand bytes, so it has fewer terms.
+                let of_text = u16::try_from(passage.words).unwrap_or(OF_PATH - 1).min(OF_PATH - 1);
+                words = words.saturating_add(of_text.into());
+                self.lengths.push(of_text);
                 let at = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-                spans.push(Span {
-                    start: at(range.start),
-                    end: at(range.end),
-                    line,
-                    words: of_text,
-                });
+                spans.push(Span { start: at(range.start), end: at(range.end), line });
+            } else {
+                self.lengths.push(OF_PATH);
             }
             number += 1;
         });
@@ -278,17 +281,18 @@ impl Index {
         self.totals.languages[usize::from(number(file.language))] -= 1;
         self.totals.memory -= file.memory();
         let mut numbers = file.numbers();
-        let mut terms: Vec<String> = Vec::new();
+        let vocabulary = &mut self.vocabulary;
+        let mut ids: Vec<TermId> = Vec::new();
         each_passage(&file.path, &file.text, file.language, &mut |passage| {
             // A file that did not fit has only some of its passages.
             if numbers.next().is_none() {
                 return;
             }
-            terms.clear();
-            terms.extend(passage.terms.iter().map(|(term, _)| term.clone()));
-            terms.sort_unstable();
-            terms.dedup();
-            terms.iter().for_each(|term| self.vocabulary.release(term));
+            ids.clear();
+            ids.extend(passage.terms.iter().filter_map(|(term, _)| vocabulary.find(term)));
+            ids.sort_unstable();
+            ids.dedup();
+            ids.iter().for_each(|id| vocabulary.release(*id));
         });
         for number in file.numbers() {
             self.owners[number as usize] = NO_FILE;
@@ -298,12 +302,6 @@ impl Index {
             self.close_gaps();
         }
         true
-    }
-
-    /// The file of a passage; `None` if it was removed.
-    pub(crate) fn owner(&self, passage: u32) -> Option<(u32, &File)> {
-        let slot = self.owners.get(passage as usize).copied().filter(|slot| *slot != NO_FILE)?;
-        Some((slot, self.slots.get(slot as usize)?.as_ref()?))
     }
 
     /// The languages of the files.
@@ -318,17 +316,18 @@ impl Index {
     /// Numbers the passages again, without those that were removed.
     fn close_gaps(&mut self) {
         let mut new = vec![NO_FILE; self.owners.len()];
-        let mut owners = Vec::new();
+        let (mut owners, mut lengths) = (Vec::new(), Vec::new());
         for (old, owner) in self.owners.iter().enumerate().filter(|(_, owner)| **owner != NO_FILE) {
             new[old] = u32::try_from(owners.len()).unwrap_or(NO_FILE);
             owners.push(*owner);
+            lengths.push(self.lengths[old]);
         }
         let renumber = |old: u32| new.get(old as usize).copied().filter(|new| *new != NO_FILE);
         self.vocabulary = self.vocabulary.rebuilt(self.vocabulary.live(), true, &renumber);
         for file in self.slots.iter_mut().flatten() {
             file.first = renumber(file.first).unwrap_or(NO_FILE);
         }
-        self.owners = owners;
+        (self.owners, self.lengths) = (owners, lengths);
     }
 }
 
@@ -341,7 +340,7 @@ fn valid(bytes: &[u8]) -> &str {
 }
 
 /// The bytes of a text from which its language is detected.
-const DETECTED_BYTES: usize = 16_384;
+const DETECTED_BYTES: usize = 4_096;
 
 fn detected(text: &str) -> Language {
     let mut end = text.len().min(DETECTED_BYTES);
@@ -349,11 +348,16 @@ fn detected(text: &str) -> Language {
         end -= 1;
     }
     let mut detector = Detector::default();
-    pieces(&text[..end], &mut |piece| {
-        if piece.kind == Kind::Word {
-            detector.word(piece.folded);
-        }
-    });
+    let mut folded = String::new();
+    // The exact boundaries of words do not matter for frequent words.
+    for word in text[..end]
+        .split(|character: char| !character.is_alphabetic())
+        .filter(|word| !word.is_empty())
+    {
+        folded.clear();
+        fold_into(word, &mut folded);
+        detector.word(&folded);
+    }
     detector.language()
 }
 
@@ -361,24 +365,55 @@ fn detected(text: &str) -> Language {
 struct Draft<'d> {
     /// Its place in the text, and its first line; `None` for the path.
     place: Option<(Range<usize>, u32)>,
-    /// The terms, and whether each is in a heading above.
-    terms: &'d [(String, bool)],
+    terms: &'d TermList,
     /// The number of those in the text.
     words: usize,
 }
 
+/// The terms of a passage, in one buffer.
+#[derive(Debug, Default)]
+struct TermList {
+    text: String,
+    /// The end of each term, and whether it is in a heading above.
+    ends: Vec<(usize, bool)>,
+}
+
+impl TermList {
+    fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+
+    /// Adds the terms of a text.
+    fn collect(&mut self, text: &str, language: Language, in_heading: bool, of_piece: &mut Terms) {
+        pieces(text, &mut |piece| {
+            for term in of_piece.of(&piece, language) {
+                self.text.push_str(term);
+                self.ends.push((self.text.len(), in_heading));
+            }
+        });
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&str, bool)> {
+        let mut start = 0;
+        self.ends.iter().map(move |(end, in_heading)| {
+            (&self.text[std::mem::replace(&mut start, *end)..*end], *in_heading)
+        })
+    }
+}
+
 /// Calls `found` with the passage of the path, and then with those of the text.
 fn each_passage(path: &str, text: &str, language: Language, found: &mut dyn FnMut(Draft<'_>)) {
-    let mut terms: Vec<(String, bool)> = Vec::new();
+    let mut terms = TermList::default();
     let mut of_piece = Terms::default();
-    collect(&spaced_path(path), language, false, &mut of_piece, &mut terms);
+    terms.collect(&spaced_path(path), language, false, &mut of_piece);
     found(Draft { place: None, terms: &terms, words: 0 });
     passages(text, &mut |cut, headings| {
         terms.clear();
-        collect(&text[cut.range.clone()], language, false, &mut of_piece, &mut terms);
-        let words = terms.len();
+        terms.collect(&text[cut.range.clone()], language, false, &mut of_piece);
+        let words = terms.ends.len();
         for heading in headings {
-            collect(&text[heading.clone()], language, true, &mut of_piece, &mut terms);
+            terms.collect(&text[heading.clone()], language, true, &mut of_piece);
         }
         found(Draft { place: Some((cut.range, cut.line)), terms: &terms, words });
     });
@@ -399,18 +434,6 @@ pub(crate) fn spaced_path(path: &str) -> String {
         }
     }
     text
-}
-
-fn collect(
-    text: &str,
-    language: Language,
-    in_heading: bool,
-    of_piece: &mut Terms,
-    terms: &mut Vec<(String, bool)>,
-) {
-    pieces(text, &mut |piece| {
-        terms.extend(of_piece.of(&piece, language).map(|term| (term.to_owned(), in_heading)));
-    });
 }
 
 /// The postings of a passage from the numbers of its terms, ordered by these.

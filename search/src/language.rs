@@ -174,6 +174,11 @@ impl Languages {
         self.0 & (1 << number(language)) != 0
     }
 
+    /// Whether it has all of the others.
+    pub(crate) fn includes(self, others: Self) -> bool {
+        self.0 | others.0 == self.0
+    }
+
     pub(crate) fn all() -> Self {
         Self(u16::MAX)
     }
@@ -199,9 +204,14 @@ static STOPS: LazyLock<HashMap<&'static str, Languages>> = LazyLock::new(|| {
     stops
 });
 
+/// The longest stop word, in bytes.
+const LONGEST_STOP_WORD: usize = 14;
+
 /// Whether a folded word is only grammar in a text of this language.
 pub(crate) fn is_stop_word(folded: &str, language: Language) -> bool {
-    language != Language::None && STOPS.get(folded).is_some_and(|of| of.has(language))
+    language != Language::None
+        && folded.len() <= LONGEST_STOP_WORD
+        && STOPS.get(folded).is_some_and(|of| of.has(language))
 }
 
 /// Counts the stop words of a text, to detect its language.
@@ -213,7 +223,7 @@ pub(crate) struct Detector {
 impl Detector {
     /// Takes a folded word into account.
     pub(crate) fn word(&mut self, folded: &str) {
-        if folded.len() > 8 || alphabet(folded) != Alphabet::Latin {
+        if folded.len() > LONGEST_STOP_WORD || alphabet(folded) != Alphabet::Latin {
             return;
         }
         if let Some(of) = STOPS.get(folded) {
@@ -325,6 +335,11 @@ mod tests {
         ] {
             assert_eq!(detected(text), language, "{text}");
         }
+    }
+
+    #[test]
+    fn no_stop_word_is_longer_than_the_longest() {
+        assert_eq!(STOPS.keys().map(|word| word.len()).max(), Some(LONGEST_STOP_WORD));
     }
 
     #[test]

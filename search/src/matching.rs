@@ -3,7 +3,7 @@
 //! A score is a sum over the words in the order of the query, so it is the same number for the same files, whatever the order in which these
 //! came into the index.
 
-use crate::index::Index;
+use crate::index::{Index, NO_FILE, OF_PATH};
 use crate::plan::Word;
 use crate::rank::{
     COVERAGE_WEIGHT, FILE_LENGTH, FILE_WEIGHT, HEADING_WEIGHT, PASSAGE_LENGTH, PATH_WEIGHT, rarity,
@@ -81,7 +81,7 @@ pub(crate) fn matches(index: &Index, words: &[Word]) -> Matches {
                 }
                 let occurrences = each.in_text + if each.in_heading { HEADING_WEIGHT } else { 0.0 };
                 total += each.in_text;
-                let length = file.span(each.passage).map_or(0, |span| span.words);
+                let length = u32::from(index.lengths[each.passage as usize]);
                 let sum = &mut passages[each.passage as usize];
                 sum.score +=
                     passage_rarity * share(occurrences, length, passage_average, PASSAGE_LENGTH);
@@ -131,16 +131,22 @@ fn joined(index: &Index, passages: &[Sum], files: &[Sum], rarities: &[f64]) -> V
 /// The passages in which a word occurs, ordered by number. A passage with several terms of the word counts with the best one.
 fn occurrences(index: &Index, word: &Word, found: &mut Vec<Occurrence>) {
     found.clear();
+    let all = index.languages();
     for alternative in &word.alternatives {
+        let is_for_all = alternative.languages.includes(all);
         for posting in index.vocabulary.postings(alternative.term).iter() {
-            let Some((slot, file)) = index.owner(posting.passage) else { continue };
-            if alternative.languages.has(file.language) {
+            let Some(slot) = index.owners.get(posting.passage as usize).copied() else { continue };
+            let is_in_language = || {
+                let file = index.slots.get(slot as usize).and_then(Option::as_ref);
+                file.is_some_and(|file| alternative.languages.has(file.language))
+            };
+            if slot != NO_FILE && (is_for_all || is_in_language()) {
                 found.push(Occurrence {
                     passage: posting.passage,
                     slot,
                     in_text: f64::from(posting.times) * alternative.weight,
                     in_heading: posting.in_heading,
-                    is_path: posting.passage == file.first,
+                    is_path: index.lengths[posting.passage as usize] == OF_PATH,
                 });
             }
         }

@@ -15,7 +15,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::dates::{Date, DateReader, of_numbers};
 use crate::fold::fold_into;
-use crate::scripts::{is_hiragana, is_unspaced};
+use crate::scripts::{is_grammar, is_simple, is_unspaced};
 
 /// The longest piece, in bytes. A longer word is cut there, so a text without spaces costs no more than another one.
 pub(crate) const MAX_PIECE_BYTES: usize = 64;
@@ -158,6 +158,10 @@ impl Cutter<'_, '_> {
         if let Some(date) = self.dates.mark(first) {
             self.emit_date(date, &(range.start..range.start + first.len_utf8()));
         }
+        if text[range.clone()].chars().all(is_simple) {
+            self.simple_run(&range);
+            return;
+        }
         let mut previous: Option<Range<usize>> = None;
         let mut folded = String::new();
         let mut is_single = true;
@@ -171,15 +175,33 @@ impl Cutter<'_, '_> {
                 folded.clear();
                 folded.extend(text[before.clone()].nfkc().take(8));
                 folded.extend(text[cluster.clone()].nfkc().take(8));
-                let is_grammar = folded.chars().all(is_hiragana);
-                let kind = if is_grammar { Kind::GrammarPair } else { Kind::Pair };
-                self.emit(kind, &folded, before.start..cluster.end);
+                self.emit(pair_kind(&folded), &folded, before.start..cluster.end);
             }
         }
         if let Some(only) = previous.filter(|_| is_single) {
             self.position = self.position.saturating_add(1);
             folded.extend(text[only.clone()].nfkc().take(8));
             self.emit(Kind::Pair, &folded, only);
+        }
+    }
+
+    /// A run whose characters are folded and stand for themselves, as nearly all do.
+    fn simple_run(&mut self, range: &Range<usize>) {
+        let text = self.text;
+        let mut characters =
+            text[range.clone()].char_indices().map(|(at, character)| (range.start + at, character));
+        let Some(mut before) = characters.next() else { return };
+        self.position = self.position.saturating_add(1);
+        let mut is_single = true;
+        for (at, character) in characters {
+            is_single = false;
+            let pair = before.0..at + character.len_utf8();
+            self.emit(pair_kind(&text[pair.clone()]), &text[pair.clone()], pair);
+            self.position = self.position.saturating_add(1);
+            before = (at, character);
+        }
+        if is_single {
+            self.emit(Kind::Pair, &text[range.clone()], range.clone());
         }
     }
 
@@ -386,6 +408,10 @@ fn parts(word: &str) -> Vec<Range<usize>> {
         word[part.clone()].chars().next().is_some_and(|first| class(first) != Class::Mark)
     });
     parts
+}
+
+fn pair_kind(folded: &str) -> Kind {
+    if is_grammar(folded) { Kind::GrammarPair } else { Kind::Pair }
 }
 
 /// The range, cut to the longest piece at the boundary of a character.

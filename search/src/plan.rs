@@ -10,12 +10,14 @@ use crate::language::{LANGUAGES, Languages};
 use crate::near::near;
 use crate::pieces::{Kind, Piece, pieces};
 use crate::query::Query;
-use crate::rank::{GRAMMAR_WEIGHT, INNER_WEIGHT, NEAR_WEIGHT, VERY_NEAR_WEIGHT};
+use crate::rank::{GRAMMAR_WEIGHT, INNER_WEIGHT, NEAR_WEIGHT, VERY_NEAR_WEIGHT, WHOLE_WEIGHT};
 use crate::terms::Terms;
 use crate::vocabulary::TermId;
 
 /// The words of a query that count.
 const MOST_WORDS: usize = 64;
+/// The words for which others are tried, because they occur nowhere.
+const MOST_CORRECTED: usize = 8;
 /// The most terms for a single character of a script without spaces, which is searched in all pairs.
 const MOST_PAIRS: usize = 256;
 
@@ -47,10 +49,8 @@ pub(crate) struct Word {
 pub(crate) fn plan(index: &Index, query: &Query) -> Vec<Word> {
     let mut words = looked_up(index, &query.text);
     let languages = index.languages();
-    for word in &mut words {
-        if word.alternatives.is_empty() {
-            word.alternatives = instead(index, word, languages);
-        }
+    for word in words.iter_mut().filter(|word| word.alternatives.is_empty()).take(MOST_CORRECTED) {
+        word.alternatives = instead(index, word, languages);
     }
     words.retain(|word| !word.alternatives.is_empty());
     weigh(&mut words);
@@ -155,6 +155,7 @@ fn weigh(words: &mut [Word]) {
             Kind::GrammarPair => GRAMMAR_WEIGHT,
             Kind::Month | Kind::Number if has_day => INNER_WEIGHT,
             _ if wholes.iter().any(is_inside) => INNER_WEIGHT,
+            Kind::Whole => WHOLE_WEIGHT,
             _ => 1.0,
         };
     }

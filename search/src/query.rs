@@ -78,11 +78,14 @@ impl Query {
             inner.get(..5).filter(|start| start.eq_ignore_ascii_case("path:")).and(inner.get(5..))
         {
             let (value, after) = quoted(value).unwrap_or_else(|| word(value));
-            if !value.is_empty() {
-                if negative { &mut self.without_paths } else { &mut self.paths }
-                    .push(value.to_owned());
-                return after;
+            if value.is_empty() {
+                self.word(&rest[..rest.len() - after.len()]);
+            } else if negative {
+                self.without_paths.push(value.to_owned());
+            } else {
+                self.paths.push(value.to_owned());
             }
+            return after;
         }
         if let Some((phrase, after)) = quoted(inner) {
             if phrase.chars().any(char::is_alphanumeric) {
@@ -178,10 +181,9 @@ mod tests {
 
     #[test]
     fn every_text_is_a_query() {
-        for text in [
-            "", " ", "-", "--", "\"", "\"\"", "path:", "-path:", "-\"", "\" ", "path:\"", "é\"",
-            "- -",
-        ] {
+        for text in
+            ["", " ", "-", "--", "\"", "\"\"", "path:", "-path:", "-\"", "\" ", "é\"", "- -"]
+        {
             let query = Query::parse(text);
             assert!(!query.is_restricted(), "{text}: {query:?}");
         }

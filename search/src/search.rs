@@ -3,6 +3,7 @@
 //! The words of the query give every file a score by counts alone (`matching.rs`). The texts of the best files are then read for what counts
 //! cannot tell: whether the words are exactly those of the query, and close to each other.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::time::SystemTime;
@@ -12,14 +13,14 @@ use crate::index::{File, Index, Span};
 use crate::language::Language;
 use crate::matching::{Match, files_with, matches};
 use crate::phrase::{Normal, Phrase};
-use crate::pieces::{Kind, pieces};
+use crate::pieces::{Kind, Piece, pieces};
 use crate::plan::{Word, looked_up, plan};
 use crate::query::Query;
 use crate::rank::{EXACT_WEIGHT, NEARNESS_WEIGHT};
 use crate::terms::Terms;
 
 /// The files whose texts are read, beyond the limit of the search.
-const READ_FILES: usize = 50;
+const READ_FILES: usize = 20;
 /// The places of a phrase in a passage that are marked.
 const MOST_PLACES: usize = 64;
 
@@ -60,31 +61,22 @@ impl Index {
         }
         self.restrict(query, &phrases, &mut files);
         self.prefer_recent(&mut files);
-        self.sort(&mut files);
-        files.truncate(limit.saturating_add(READ_FILES));
+        self.keep_best(&mut files, limit.saturating_add(READ_FILES));
         let reader = Reader::new(self, &words, &rarities, &phrases);
-        let mut read: Vec<(Match, Vec<Passage>)> = files
-            .into_iter()
-            .filter_map(|mut found| {
-                let file = self.slots.get(found.slot as usize)?.as_ref()?;
-                let (bonus, passages) = reader.read(file, &found);
-                found.score *= 1.0 + bonus;
-                Some((found, passages))
-            })
-            .collect();
-        read.sort_by(|(a, _), (b, _)| self.order(a, b));
-        read.truncate(limit);
-        read.into_iter().filter_map(|(found, passages)| self.hit(&found, passages)).collect()
+        for found in &mut files {
+            if let Some(file) = self.slots.get(found.slot as usize).and_then(Option::as_ref) {
+                found.score *= 1.0 + reader.bonus(file, found);
+            }
+        }
+        self.sort(&mut files);
+        files.truncate(limit);
+        files.into_iter().filter_map(|found| self.hit(&found, &reader)).collect()
     }
 
-    fn hit(&self, found: &Match, passages: Vec<Passage>) -> Option<Hit> {
+    fn hit(&self, found: &Match, reader: &Reader<'_>) -> Option<Hit> {
         let file = self.slots.get(found.slot as usize)?.as_ref()?;
-        Some(Hit {
-            path: file.path.as_ref().to_owned(),
-            score: found.score,
-            modified: file.modified,
-            passages,
-        })
+        let (path, passages) = (file.path.as_ref().to_owned(), reader.passages(file, found));
+        Some(Hit { path, score: found.score, modified: file.modified, passages })
     }
 
     fn path_of(&self, found: &Match) -> &str {
@@ -93,6 +85,14 @@ impl Index {
 
     fn order(&self, a: &Match, b: &Match) -> std::cmp::Ordering {
         b.score.total_cmp(&a.score).then_with(|| self.path_of(a).cmp(self.path_of(b)))
+    }
+
+    /// Keeps the best files, in any order.
+    fn keep_best(&self, files: &mut Vec<Match>, most: usize) {
+        if files.len() > most {
+            files.select_nth_unstable_by(most, |a, b| self.order(a, b));
+            files.truncate(most);
+        }
     }
 
     fn sort(&self, files: &mut [Match]) {
@@ -187,6 +187,8 @@ struct Reader<'q> {
     phrases: &'q [Phrase],
     /// The words that a term stands for, each with its place in `words` and in its alternatives.
     by_term: HashMap<&'q str, Vec<(usize, usize)>>,
+    /// The words of the query that a word of a text stands for, by the language of the text. Texts repeat words, and stems take time.
+    seen: RefCell<HashMap<Language, HashMap<String, Vec<usize>>>>,
 }
 
 impl<'q> Reader<'q> {
@@ -205,36 +207,32 @@ impl<'q> Reader<'q> {
                     .push((at, which));
             }
         }
-        Self { words, rarities, phrases, by_term }
+        Self { words, rarities, phrases, by_term, seen: RefCell::default() }
     }
 
-    /// The bonus of a file, and its passages to show.
-    fn read(&self, file: &File, found: &Match) -> (f64, Vec<Passage>) {
-        let mut best: f64 = 0.0;
-        let mut shown = Vec::new();
+    /// The passages to show of a file.
+    fn passages(&self, file: &File, found: &Match) -> Vec<Passage> {
         let spans = found.passages.iter().filter_map(|number| file.span(*number));
-        for span in spans {
-            let text = &file.text[span.range()];
-            let places = self.places(text, file.language);
-            if shown.is_empty() {
-                best = self.bonus(&places);
-            }
-            let mut ranges: Vec<Range<usize>> =
-                places.into_iter().map(|place| place.range).collect();
-            if !self.phrases.is_empty() {
-                let normal = Normal::of(text);
-                ranges.extend(
-                    self.phrases.iter().flat_map(|phrase| normal.find(phrase, MOST_PLACES)),
-                );
-            }
-            shown.push(passage(text, span, ranges));
-        }
+        let mut shown: Vec<Passage> = spans
+            .map(|span| {
+                let text = &file.text[span.range()];
+                let mut ranges: Vec<Range<usize>> =
+                    self.places(text, file.language).into_iter().map(|place| place.range).collect();
+                if !self.phrases.is_empty() {
+                    let normal = Normal::of(text);
+                    ranges.extend(
+                        self.phrases.iter().flat_map(|phrase| normal.find(phrase, MOST_PLACES)),
+                    );
+                }
+                passage(text, span, ranges)
+            })
+            .collect();
         if shown.is_empty()
             && let Some((span, ranges)) = self.first_shown(file)
         {
             shown.push(passage(&file.text[span.range()], span, ranges));
         }
-        (best, shown)
+        shown
     }
 
     /// The passage to show of a file without words of the query: that of a phrase, else the first.
@@ -251,18 +249,12 @@ impl<'q> Reader<'q> {
     fn places(&self, text: &str, language: Language) -> Vec<Place> {
         let mut places = Vec::new();
         let mut terms = Terms::default();
+        let mut seen = self.seen.borrow_mut();
+        let seen = seen.entry(language).or_default();
         pieces(text, &mut |piece| {
-            let mut last = usize::MAX;
-            for term in terms.of(&piece, language) {
-                for (word, alternative) in self.by_term.get(term).into_iter().flatten() {
-                    let word_of_query = &self.words[*word];
-                    if *word == last
-                        || !word_of_query.alternatives[*alternative].languages.has(language)
-                    {
-                        continue;
-                    }
-                    last = *word;
-                    let is_exact = word_of_query.folded == piece.folded;
+            let mut place = |words: &[usize]| {
+                for word in words {
+                    let is_exact = self.words[*word].folded == piece.folded;
                     places.push(Place {
                         word: *word,
                         position: piece.position,
@@ -270,17 +262,43 @@ impl<'q> Reader<'q> {
                         range: piece.range.clone(),
                     });
                 }
+            };
+            match seen.get(piece.folded) {
+                // Only words have terms other than themselves.
+                Some(words) if matches!(piece.kind, Kind::Word | Kind::Part) => place(words),
+                _ => {
+                    let words = self.meant(&mut terms, &piece, language);
+                    place(&words);
+                    if matches!(piece.kind, Kind::Word | Kind::Part) {
+                        seen.insert(piece.folded.to_owned(), words);
+                    }
+                }
             }
         });
         places
     }
 
-    /// The bonus for exact words, and for words that are close to each other as in the query.
-    fn bonus(&self, places: &[Place]) -> f64 {
-        let all: f64 = self.rarities.iter().sum();
-        if all <= 0.0 {
-            return 0.0;
+    /// The words of the query that a piece of a text stands for.
+    fn meant(&self, terms: &mut Terms, piece: &Piece<'_>, language: Language) -> Vec<usize> {
+        let mut words = Vec::new();
+        for term in terms.of(piece, language) {
+            for (word, alternative) in self.by_term.get(term).into_iter().flatten() {
+                let is_in_language =
+                    self.words[*word].alternatives[*alternative].languages.has(language);
+                if is_in_language && !words.contains(word) {
+                    words.push(*word);
+                }
+            }
         }
+        words
+    }
+
+    /// The bonus of a file if its best passage has exact words, and words that are close to each other as in the query.
+    fn bonus(&self, file: &File, found: &Match) -> f64 {
+        let all: f64 = self.rarities.iter().sum();
+        let best = found.passages.first().and_then(|number| file.span(*number));
+        let Some(span) = best.filter(|_| all > 0.0) else { return 0.0 };
+        let places = self.places(&file.text[span.range()], file.language);
         let mut exact = 0.0;
         for (at, rarity) in self.rarities.iter().enumerate() {
             if places.iter().any(|place| place.word == at && place.is_exact) {

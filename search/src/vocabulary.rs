@@ -87,23 +87,21 @@ impl Vocabulary {
     }
 
     /// Takes note that a passage with the term was removed. A term without passages is erased.
-    pub(crate) fn release(&mut self, term: &str) {
-        let hash = self.hasher.hash_one(term);
-        let (texts, entries) = (&self.texts, &self.entries);
-        let Ok(found) = self.table.find_entry(hash, |id| text_of(texts, entries, *id) == term)
-        else {
-            return;
-        };
-        let entry = &mut self.entries[*found.get() as usize];
+    pub(crate) fn release(&mut self, id: TermId) {
+        let entry = &mut self.entries[id as usize];
         entry.count = entry.count.saturating_sub(1);
-        if entry.count == 0 {
-            found.remove();
-            self.heap -= entry.postings.heap_bytes();
-            let place = entry.start as usize..entry.start as usize + usize::from(entry.length);
-            *entry = Entry::default();
-            // What was removed from a memory must not remain in its index.
-            self.texts.replace_range(place.clone(), &"\0".repeat(place.len()));
+        if entry.count > 0 {
+            return;
         }
+        self.heap -= entry.postings.heap_bytes();
+        let place = entry.start as usize..entry.start as usize + usize::from(entry.length);
+        let hash = self.hasher.hash_one(&self.texts[place.clone()]);
+        *entry = Entry::default();
+        if let Ok(found) = self.table.find_entry(hash, |other| *other == id) {
+            found.remove();
+        }
+        // What was removed from a memory must not remain in its index.
+        self.texts.replace_range(place.clone(), &"\0".repeat(place.len()));
     }
 
     /// Adds a term with an encoded list, which must be valid.
@@ -173,7 +171,7 @@ mod tests {
         for (term, passage) in [(tea, 0), (cup, 0), (tea, 4)] {
             vocabulary.push(term, Posting { passage, times: 1, in_heading: false });
         }
-        vocabulary.release("cup");
+        vocabulary.release(cup);
         assert_eq!((vocabulary.find("cup"), vocabulary.count(tea)), (None, 2));
         assert!(!vocabulary.texts.contains("cup"));
         assert_eq!(vocabulary.live().collect::<Vec<_>>(), [tea]);
