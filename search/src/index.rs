@@ -52,7 +52,7 @@ pub struct Index {
     free: Vec<u32>,
     /// The slot of each passage's file.
     pub(crate) owners: Vec<u32>,
-    /// The number of terms in each passage's text; `OF_PATH` for the passage of a path.
+    /// The number of words in each passage's text, without stop words; `OF_PATH` for the passage of a path.
     pub(crate) lengths: Vec<u16>,
     pub(crate) vocabulary: Vocabulary,
     pub(crate) totals: Totals,
@@ -63,7 +63,7 @@ pub struct Index {
 pub(crate) struct Totals {
     /// Passages with a text: those of the paths do not count.
     pub(crate) passages: usize,
-    /// Terms in the texts.
+    /// The words in the texts, without stop words.
     pub(crate) words: u64,
     /// The number of files in each language.
     pub(crate) languages: [usize; crate::language::LANGUAGES.len()],
@@ -81,9 +81,12 @@ pub(crate) struct File {
     /// The number of the passage of its path. Those of its text follow.
     pub(crate) first: u32,
     pub(crate) spans: Box<[Span]>,
-    /// Terms in its text.
+    /// The words in its text, without stop words.
     pub(crate) words: u32,
 }
+
+/// The memory of a passage without its terms: its place, its owner, its length.
+const PASSAGE_BYTES: usize = size_of::<Span>() + size_of::<u32>() + size_of::<u16>();
 
 /// A passage of a file's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,12 +106,11 @@ impl Span {
 impl File {
     /// The memory that it uses, in bytes: itself, its slot, its path in the tree, and what these point to.
     fn memory(&self) -> usize {
-        let passage = size_of::<Span>() + size_of::<u32>() + size_of::<u16>();
         2 * size_of::<Self>()
             + self.path.len()
             + 48
             + self.text.len()
-            + (self.spans.len() + 1) * passage
+            + (self.spans.len() + 1) * PASSAGE_BYTES
     }
 
     /// The numbers of its passages: the first is that of its path.
@@ -214,8 +216,10 @@ impl Index {
         let mut number = first;
         each_passage(path, text, language, &mut |passage| {
             // The rest of a text that does not fit is not indexed, and what was is removed below.
-            let is_within =
-                || !self.vocabulary.is_full() && self.vocabulary.memory() <= self.options.max_bytes;
+            let is_within = || {
+                let memory = self.vocabulary.memory() + spans.len() * PASSAGE_BYTES;
+                !self.vocabulary.is_full() && memory <= self.options.max_bytes
+            };
             fits = fits && (passage.place.is_none() || is_within());
             if !fits {
                 return;
@@ -232,7 +236,7 @@ impl Index {
             }
             self.owners.push(slot);
             if let Some((range, line)) = passage.place {
-                // A passage has at most about a thousand bytes, so it has fewer terms.
+                // A passage has at most about a thousand bytes, so it has fewer words.
                 let of_text = u16::try_from(passage.words).unwrap_or(OF_PATH - 1).min(OF_PATH - 1);
                 words = words.saturating_add(of_text.into());
                 self.lengths.push(of_text);
@@ -256,6 +260,7 @@ impl Index {
         self.add(file, slot);
         if !fits || self.memory() > self.options.max_bytes {
             self.remove(&path);
+            self.close_gaps();
             return Err(full);
         }
         Ok(())
@@ -366,7 +371,7 @@ struct Draft<'d> {
     /// Its place in the text, and its first line; `None` for the path.
     place: Option<(Range<usize>, u32)>,
     terms: &'d TermList,
-    /// The number of those in the text.
+    /// The number of words in the text.
     words: usize,
 }
 
@@ -376,21 +381,26 @@ struct TermList {
     text: String,
     /// The end of each term, and whether it is in a heading above.
     ends: Vec<(usize, bool)>,
+    /// The number of pieces with terms. A word with two terms is one word.
+    words: usize,
 }
 
 impl TermList {
     fn clear(&mut self) {
         self.text.clear();
         self.ends.clear();
+        self.words = 0;
     }
 
     /// Adds the terms of a text.
     fn collect(&mut self, text: &str, language: Language, in_heading: bool, of_piece: &mut Terms) {
         pieces(text, &mut |piece| {
+            let before = self.ends.len();
             for term in of_piece.of(&piece, language) {
                 self.text.push_str(term);
                 self.ends.push((self.text.len(), in_heading));
             }
+            self.words += usize::from(self.ends.len() > before);
         });
     }
 
@@ -411,7 +421,7 @@ fn each_passage(path: &str, text: &str, language: Language, found: &mut dyn FnMu
     passages(text, &mut |cut, headings| {
         terms.clear();
         terms.collect(&text[cut.range.clone()], language, false, &mut of_piece);
-        let words = terms.ends.len();
+        let words = terms.words;
         for heading in headings {
             terms.collect(&text[heading.clone()], language, true, &mut of_piece);
         }

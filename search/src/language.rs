@@ -4,7 +4,7 @@
 //! one whose most frequent words it has. Those words carry no meaning, and are not indexed. A word in Cyrillic or Greek letters is
 //! stemmed by Russian or Greek in every text.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use frostem::{Algorithm, Stemmer};
@@ -215,10 +215,16 @@ pub(crate) fn is_stop_word(folded: &str, language: Language) -> bool {
 }
 
 /// Counts the stop words of a text, to detect its language.
+///
+/// Each stop word counts once, so a name that is a stop word somewhere, such as Ben in Turkish, does not decide.
 #[derive(Debug, Default)]
 pub(crate) struct Detector {
     counts: [u32; LANGUAGES.len()],
+    seen: HashSet<&'static str>,
 }
+
+/// The number of different stop words that a text in another language than English has at least.
+const LEAST_STOP_WORDS: u32 = 2;
 
 impl Detector {
     /// Takes a folded word into account.
@@ -226,35 +232,25 @@ impl Detector {
         if folded.len() > LONGEST_STOP_WORD || alphabet(folded) != Alphabet::Latin {
             return;
         }
-        if let Some(of) = STOPS.get(folded) {
+        if let Some((word, of)) = STOPS.get_key_value(folded)
+            && self.seen.insert(word)
+        {
             for (count, language) in self.counts.iter_mut().zip(LANGUAGES) {
                 *count += u32::from(of.has(language));
             }
         }
     }
 
-    /// The language with the most stop words; English if there are none or if several have the same number.
+    /// The language with the most stop words, or the first of those with as many: Danish and Norwegian have the same ones. It is English
+    /// if no other one has at least two, and more than English.
     pub(crate) fn language(&self) -> Language {
+        let english = self.counts[usize::from(number(Language::English))];
         let most = self.counts.iter().copied().max().unwrap_or(0);
-        let mut best = LANGUAGES
-            .iter()
-            .zip(self.counts)
-            .filter(|(_, count)| *count == most)
-            .map(|(language, _)| *language);
-        match (best.next(), best.next()) {
-            (Some(language), None) => language,
-            // Danish and Norwegian often have the same words. The first of a tie that does not include English.
-            (Some(first), Some(second))
-                if most > 0 && self.counts[usize::from(number(Language::English))] < most =>
-            {
-                if first == Language::None {
-                    second
-                } else {
-                    first
-                }
-            }
-            _ => Language::English,
+        if most < LEAST_STOP_WORDS || most <= english {
+            return Language::English;
         }
+        let mut best = LANGUAGES.iter().zip(self.counts).filter(|(_, count)| *count == most);
+        best.next().map_or(Language::English, |(language, _)| *language)
     }
 }
 
@@ -331,6 +327,7 @@ mod tests {
             ("spotkanie z klientem jest w piątek i nie jest długie", Language::Polish),
             ("toplantı cuma için ve çok uzun değil", Language::Turkish),
             ("tea", Language::English),
+            ("ben likes tea and ben lives in boston", Language::English),
             ("", Language::English),
         ] {
             assert_eq!(detected(text), language, "{text}");

@@ -46,12 +46,19 @@ pub(crate) fn passages(text: &str, found: &mut dyn FnMut(Cut, &[Range<usize>])) 
     cutter.end_section();
 }
 
-/// The text below a heading, up to the next one.
+/// The text below a heading, up to the next one. A short one also has further headings.
 #[derive(Debug, Default)]
 struct Section {
-    /// The place of the heading.
+    /// The place of the headings at its beginning, and the line of the first.
     heading: Option<(Range<usize>, u32)>,
     blocks: Vec<Cut>,
+}
+
+impl Section {
+    fn start(&self) -> Option<usize> {
+        let first = self.heading.as_ref().map(|(heading, _)| heading.start);
+        first.or_else(|| Some(self.blocks.first()?.range.start))
+    }
 }
 
 struct Cutter<'t, 'f> {
@@ -86,12 +93,12 @@ impl<'t> Cutter<'t, '_> {
             return;
         }
         if let Some(level) = heading_level(content).filter(|_| indent < 4) {
-            self.end_section();
-            self.above.retain(|(other, _)| *other < level);
-            let text_start = start + indent + level;
-            let heading = text_start..start + indent + content.len();
-            self.section.heading = Some((start..end, number));
-            self.above.push((level, heading));
+            self.heading(
+                level,
+                start + indent + level..start + indent + content.len(),
+                start..end,
+                number,
+            );
             return;
         }
         if content.starts_with("```") || content.starts_with("~~~") {
@@ -112,6 +119,24 @@ impl<'t> Cutter<'t, '_> {
         self.extend(start..end, number);
     }
 
+    /// Begins a section, or joins a short one with its own below: a title, or headings without text.
+    fn heading(&mut self, level: usize, heading: Range<usize>, line: Range<usize>, number: u32) {
+        let begun = self.section.start();
+        if begun.is_none_or(|begun| line.start - begun >= LEAST_BYTES) {
+            self.end_section();
+        }
+        self.above.retain(|(other, _)| *other < level);
+        self.above.push((level, heading));
+        if !self.section.blocks.is_empty() {
+            self.is_open = true;
+            self.extend(line, number);
+        } else if let Some((joined, _)) = &mut self.section.heading {
+            joined.end = line.end;
+        } else {
+            self.section.heading = Some((line, number));
+        }
+    }
+
     /// Adds a line to the current block, or begins one.
     fn extend(&mut self, line: Range<usize>, number: u32) {
         let is_open = std::mem::replace(&mut self.is_open, true);
@@ -129,7 +154,8 @@ impl<'t> Cutter<'t, '_> {
         self.is_open = false;
         self.item_indent = None;
         let section = std::mem::take(&mut self.section);
-        let own = usize::from(section.heading.is_some());
+        let start = section.start().unwrap_or(usize::MAX);
+        let own = self.above.iter().filter(|(_, heading)| heading.start >= start).count();
         let mut blocks = section.blocks;
         if let Some((heading, line)) = section.heading {
             match blocks.first_mut() {
@@ -228,12 +254,24 @@ mod tests {
 
     #[test]
     fn a_short_section_is_one_passage() {
-        let text = "# Anna\n\n- likes tea\n- lives in Boston\n\n## Dates\nborn in May\n";
+        let text = "# Anna\n\n- likes green tea\n- lives in Boston\n\n## Dates\nborn in May\n";
         assert_eq!(
             cut(text),
             [
-                (1, "# Anna\n\n- likes tea\n- lives in Boston\n", vec![]),
+                (1, "# Anna\n\n- likes green tea\n- lives in Boston\n", vec![]),
                 (6, "## Dates\nborn in May\n", vec!["Anna"])
+            ]
+        );
+    }
+
+    #[test]
+    fn a_short_section_is_joined_with_the_next_one() {
+        let text = "# Anna\n\n## Tea\n\nAnna likes tea in the morning, and no milk.\n\n## Work\nEngineer.\n";
+        assert_eq!(
+            cut(text),
+            [
+                (1, "# Anna\n\n## Tea\n\nAnna likes tea in the morning, and no milk.\n", vec![]),
+                (7, "## Work\nEngineer.\n", vec!["Anna"])
             ]
         );
     }
@@ -283,7 +321,11 @@ mod tests {
                 (end, count) = (cut.range.end, count + 1);
             });
             assert!(text[end..].trim().is_empty());
-            assert!(count <= 2 * text.len() / 4 + 1, "{count} passages of {} bytes", text.len());
+            assert!(
+                count <= text.len() / LEAST_BYTES + 1,
+                "{count} passages of {} bytes",
+                text.len()
+            );
         }
     }
 }

@@ -50,6 +50,10 @@ impl Vocabulary {
             return *id;
         }
         let id = u32::try_from(self.entries.len()).unwrap_or(u32::MAX);
+        if self.entries.len() == self.entries.capacity() {
+            // A fourth more, because the entries are most of an index with many distinct terms.
+            self.entries.reserve_exact(self.entries.len() / 4 + 16);
+        }
         self.entries.push(Entry {
             start: u32::try_from(self.texts.len()).unwrap_or(u32::MAX),
             length: u16::try_from(term.len()).unwrap_or(u16::MAX),

@@ -47,7 +47,7 @@ fn counted<T>(make: impl FnOnce() -> T) -> (usize, usize, T) {
     NOW.set((before, before));
     let made = make();
     let (now, most) = NOW.get();
-    ((now - before).cast_unsigned(), (most - before).cast_unsigned(), made)
+    ((now - before).max(0).cast_unsigned(), (most - before).cast_unsigned(), made)
 }
 
 fn index_of(text: &[u8]) -> Index {
@@ -104,7 +104,7 @@ fn the_memory_of_a_hostile_text_is_in_proportion_to_its_length() {
             let text = shape(size);
             let (held, most, index) = counted(|| index_of(&text));
             // The longest distinct words are the worst: each has an entry, and a place in the table.
-            assert!(held <= 16 * size + 4_000, "{name}: {held} bytes for {size}");
+            assert!(held <= 20 * size + 4_000, "{name}: {held} bytes for {size}");
             assert!(most <= 32 * size + 20_000, "{name}: {most} bytes at one time for {size}");
             let estimated = index.memory();
             let near = held.abs_diff(estimated) <= held / 5 + 4_000;

@@ -13,7 +13,7 @@ fn the_rules_of_the_readme_are_true() {
     let readme = include_str!("../README.md");
     let (mut cases, mut wrong) = (0, Vec::new());
     for row in readme.lines().filter(|line| line.starts_with("| ")) {
-        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
         let [rule, files, query, hits, _] = cells[..] else {
             panic!("a row has five cells: {row}")
         };
