@@ -49,7 +49,7 @@ pub(crate) fn near(vocabulary: &Vocabulary, folded: &str, languages: Languages) 
     if found.is_empty() && letters.len() >= LEAST_CHARS_FOR_TWO {
         let mut stems: Vec<(Vec<char>, Language)> = Vec::new();
         each_term(&mut terms, folded, languages, &mut |term, language| {
-            stems.push((term.chars().collect(), language))
+            stems.push((term.chars().collect(), language));
         });
         for id in vocabulary.live() {
             let text = vocabulary.text(id);

@@ -167,19 +167,19 @@ impl<'t> Cutter<'t, '_> {
         let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else { return };
         if last.range.end - first.range.start <= SECTION_BYTES {
             let whole = Cut { range: first.range.start..last.range.end, line: first.line };
-            self.emit(whole, own);
+            self.emit(&whole, own);
             return;
         }
         let mut own = own;
         for block in blocks {
-            self.emit(block, own);
+            self.emit(&block, own);
             // The further blocks are found by the heading, too.
             own = 0;
         }
     }
 
     /// A passage, which contains the last `own` headings itself. A long one becomes several.
-    fn emit(&mut self, cut: Cut, own: usize) {
+    fn emit(&mut self, cut: &Cut, own: usize) {
         let others = self.above.len() - own;
         let from = others.saturating_sub(MOST_HEADINGS);
         let headings: Vec<Range<usize>> = self.above[from..others]
@@ -188,7 +188,7 @@ impl<'t> Cutter<'t, '_> {
                 heading.start..boundary(self.text, heading.end.min(heading.start + HEADING_BYTES))
             })
             .collect();
-        let Range { mut start, end } = cut.range;
+        let Range { mut start, end } = cut.range.clone();
         let mut line = cut.line;
         while start < end {
             let to = cut_before(self.text, start, end);

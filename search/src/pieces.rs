@@ -504,7 +504,7 @@ mod tests {
         for piece in ["a", "é", "a1", "中", "\u{301}", "_", "e\u{301}\u{301}"] {
             let text = piece.repeat(10_000);
             pieces(&text, &mut |piece| {
-                assert!(piece.folded.len() <= 4 * MAX_PIECE_BYTES, "{piece:?}")
+                assert!(piece.folded.len() <= 4 * MAX_PIECE_BYTES, "{piece:?}");
             });
         }
     }

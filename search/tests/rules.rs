@@ -30,9 +30,9 @@ fn the_rules_of_the_readme_are_true() {
             let mut index = Index::new(Options::default());
             let mut put = |(path, text): &(&str, String)| index.put(path, text, None).unwrap();
             if backwards {
-                files.iter().rev().for_each(&mut put)
+                files.iter().rev().for_each(&mut put);
             } else {
-                files.iter().for_each(&mut put)
+                files.iter().for_each(&mut put);
             }
             let found = index.search(&Query::parse(query), 10);
             let paths: Vec<&str> = found.iter().map(|hit| hit.path.as_str()).collect();
