@@ -22,7 +22,7 @@ pub struct Hit {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Passage {
-    /// The text, without empty lines around it. It has whole lines, except if a line has more than 800 bytes. It has at most about 1,100 bytes.
+    /// The text, without empty lines around it. It has at most 800 bytes. It has whole lines, unless a line alone is longer.
     pub text: String,
     /// The 1-based number of its first line in the file.
     pub first_line: u32,

@@ -334,6 +334,37 @@ mod tests {
         }
     }
 
+    /// The stemmers are generated code of another crate, and words may come from an attacker.
+    #[test]
+    fn no_word_makes_a_stemmer_panic() {
+        let alphabets = [
+            "abcdefghijklmnopqrstuvwxyzäöüßéèêñçåøæłńğışœáíóúý'",
+            "абвгдежзийклмнопрстуфхцчшщъыьэюя",
+            "αβγδεζηθικλμνξοπρστυφχψωάέήίόύώ",
+        ];
+        let mut state = memdir_test_support::effort::seed().wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut random = |below: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            usize::try_from(state % below as u64).unwrap()
+        };
+        for alphabet in alphabets {
+            let letters: Vec<char> = alphabet.chars().collect();
+            // Few letters make the endings that stemmers look for.
+            for _ in 0..memdir_test_support::effort::times(5_000) {
+                let few: Vec<char> = (0..4).map(|_| letters[random(letters.len())]).collect();
+                let pool = if random(2) == 0 { &few } else { &letters };
+                let word: String = (0..=random(24)).map(|_| pool[random(pool.len())]).collect();
+                for language in LANGUAGES {
+                    if let Some(stemmer) = STEMMERS.stemmer(&word, language) {
+                        stemmer.stem(&word);
+                    }
+                }
+            }
+        }
+    }
+
     #[test]
     fn no_stop_word_is_longer_than_the_longest() {
         assert_eq!(STOPS.keys().map(|word| word.len()).max(), Some(LONGEST_STOP_WORD));

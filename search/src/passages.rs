@@ -207,10 +207,10 @@ fn cut_before(text: &str, start: usize, end: usize) -> usize {
     }
     let most = boundary(text, start + MOST_BYTES);
     let part = &text[start..most];
-    let half = part.len() / 2;
-    let newline = part.rfind('\n').filter(|at| *at >= half).map(|at| at + 1);
-    let space = || part.rfind([' ', '\t', '。', '、']).filter(|at| *at >= half);
-    newline.or_else(space).map_or(most, |at| boundary(text, start + at))
+    let newline = part.rfind('\n').map(|at| at + 1);
+    // A line of few spaces is cut at a character, so it does not become many small passages.
+    let space = || part.rfind([' ', '\t', '。', '、']).filter(|at| *at >= part.len() / 2);
+    newline.or_else(space).map_or(most, |at| start + at)
 }
 
 fn boundary(text: &str, mut at: usize) -> usize {
@@ -312,7 +312,7 @@ mod tests {
         for text in texts {
             let (mut end, mut count) = (0, 0);
             passages(&text, &mut |cut, headings| {
-                assert!(cut.range.start >= end && cut.range.len() <= MOST_BYTES + SECTION_BYTES);
+                assert!(cut.range.start >= end && cut.range.len() <= MOST_BYTES);
                 assert!(headings.len() <= MOST_HEADINGS);
                 assert!(text[end..cut.range.start].trim().is_empty());
                 let newlines =

@@ -16,7 +16,7 @@ const QUOTES: [(char, &[char]); 5] =
 /// | part | meaning |
 /// |---|---|
 /// | `"green tea"` | the file has exactly these words, one after the other. Case and punctuation do not matter, endings and diacritics do |
-/// | `-coffee` | the file does not have the word, in any of its forms. The word begins with a letter: `-5` is a number |
+/// | `-coffee` | neither the text nor the path has the word, in any of its forms. The word begins with a letter: `-5` is a number |
 /// | `-"black tea"` | the file does not have the phrase |
 /// | `path:projects` | the path contains this text; case does not matter |
 /// | `-path:archive` | the path does not contain it |

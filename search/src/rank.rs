@@ -11,7 +11,7 @@ pub(crate) const PASSAGE_LENGTH: f64 = 0.5;
 /// How much a long file counts less. Its passages compete already, so its length matters less than in a search of files alone.
 pub(crate) const FILE_LENGTH: f64 = 0.5;
 /// The score of the file beside that of its best passage. Words of a question may be in two passages of one file.
-pub(crate) const FILE_WEIGHT: f64 = 1.0;
+pub(crate) const FILE_WEIGHT: f64 = 1.5;
 /// An occurrence in a heading above a passage, as a part of one in its text.
 pub(crate) const HEADING_WEIGHT: f64 = 1.0;
 /// An occurrence in the path, as occurrences in the text of the file.

@@ -98,7 +98,7 @@ const SHAPES: &[Shape] = &[
 
 #[test]
 fn the_memory_of_a_hostile_text_is_in_proportion_to_its_length() {
-    const SMALL: usize = 50_000;
+    const SMALL: usize = 20_000;
     for (name, shape) in SHAPES {
         let measure = |size: usize| {
             let text = shape(size);
