@@ -31,6 +31,7 @@ mod dates;
 mod error;
 mod fold;
 mod hit;
+mod identifier;
 mod index;
 mod language;
 mod matching;

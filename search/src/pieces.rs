@@ -15,6 +15,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::dates::{Date, DateReader, of_numbers};
 use crate::fold::fold_into;
+use crate::identifier::{Shape, parts};
 use crate::scripts::{is_grammar, is_simple, is_unspaced};
 
 /// The longest piece, in bytes. A longer word is cut there, so a text without spaces costs no more than another one.
@@ -333,81 +334,6 @@ impl Cutter<'_, '_> {
             }
         }
     }
-}
-
-/// The kinds of characters in a word.
-#[derive(Debug, Default)]
-struct Shape {
-    letters: bool,
-    digits: bool,
-    apostrophes: bool,
-    /// Other characters that join: dots, underscores.
-    marks: bool,
-    /// Anything but letters.
-    others: bool,
-    /// A capital after a small letter.
-    bends: bool,
-    was_lower: bool,
-}
-
-impl Shape {
-    fn add(&mut self, character: char) {
-        let is_letter = character.is_alphabetic()
-            || (!character.is_ascii()
-                && !character.is_numeric()
-                && !matches!(character, '’' | 'ʼ' | '·'));
-        let is_digit = character.is_numeric();
-        self.letters |= is_letter;
-        self.digits |= is_digit;
-        self.apostrophes |= matches!(character, '\'' | '’' | 'ʼ');
-        self.marks |= !is_letter && !is_digit && !matches!(character, '\'' | '’' | 'ʼ');
-        self.others |= !is_letter;
-        self.bends |= self.was_lower && character.is_uppercase();
-        self.was_lower = character.is_lowercase();
-    }
-}
-
-/// The parts of an identifier: between marks, at capitals, and between letters and digits.
-fn parts(word: &str) -> Vec<Range<usize>> {
-    #[derive(PartialEq, Clone, Copy)]
-    enum Class {
-        Lower,
-        Upper,
-        Digit,
-        Mark,
-    }
-    let class = |character: char| match character {
-        _ if character.is_numeric() => Class::Digit,
-        _ if character.is_uppercase() => Class::Upper,
-        _ if character.is_alphabetic() || !character.is_ascii() => Class::Lower,
-        _ => Class::Mark,
-    };
-    let mut parts: Vec<Range<usize>> = Vec::new();
-    let mut start = 0;
-    let mut before: Option<Class> = None;
-    let mut last_upper = 0;
-    for (at, character) in word.char_indices() {
-        let now = class(character);
-        let cut = match (before, now) {
-            (None, _) => None,
-            // `HTTPServer` is `HTTP` and `Server`.
-            (Some(Class::Upper), Class::Lower) => (last_upper > start).then_some(last_upper),
-            (Some(was), now) => (was != now).then_some(at),
-        };
-        if let Some(cut) = cut {
-            parts.push(start..cut);
-            start = cut;
-        }
-        if now == Class::Upper {
-            last_upper = at;
-        }
-        before = Some(now);
-    }
-    parts.push(start..word.len());
-    parts.retain(|part| {
-        word[part.clone()].chars().next().is_some_and(|first| class(first) != Class::Mark)
-    });
-    parts
 }
 
 fn pair_kind(folded: &str) -> Kind {

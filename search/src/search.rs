@@ -30,6 +30,8 @@ impl Index {
     /// Files with the same score are ordered by the bytes of their paths. The same files give the same answer on every machine, whatever
     /// the order in which they were added. A query never fails: one without a known word has no hits.
     ///
+    /// The texts of a few more files than `limit` are read for the distance between words. So with a larger limit the order may differ a little.
+    ///
     /// It takes time in proportion to the number of passages, and to the occurrences of the words.
     pub fn search(&self, query: &Query, limit: usize) -> Vec<Hit> {
         if limit == 0 || self.is_empty() {

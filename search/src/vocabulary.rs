@@ -104,7 +104,7 @@ impl Vocabulary {
         if let Ok(found) = self.table.find_entry(hash, |other| *other == id) {
             found.remove();
         }
-        // What was removed from a memory must not remain in its index.
+        // A text that was removed from a memory must not remain in its index.
         self.texts.replace_range(place.clone(), &"\0".repeat(place.len()));
     }
 
