@@ -10,7 +10,7 @@ fn quoted(cell: &str) -> Vec<&str> {
 
 #[test]
 fn the_rules_of_the_readme_are_true() {
-    let readme = include_str!("../README.md");
+    let (readme, _) = include_str!("../README.md").split_once("## Quality").unwrap();
     let (mut cases, mut wrong) = (0, Vec::new());
     for row in readme.lines().filter(|line| line.starts_with("| ")) {
         let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
