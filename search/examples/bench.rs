@@ -98,7 +98,7 @@ fn measure(texts: &[(&str, &str)], questions: &[&str]) {
     for (path, text) in &files {
         index.put(path, text, None).unwrap();
     }
-    let built = (now() - begun);
+    let built = now() - begun;
     let begun = now();
     for question in questions {
         black_box(index.search(&Query::text(question), DEPTH));
@@ -106,10 +106,10 @@ fn measure(texts: &[(&str, &str)], questions: &[&str]) {
     let query = (now() - begun) / u32::try_from(questions.len()).unwrap();
     let begun = now();
     let saved = index.to_bytes();
-    let saving = (now() - begun);
+    let saving = now() - begun;
     let begun = now();
     black_box(Index::from_bytes(&saved, Options::default()).unwrap());
-    let reading = (now() - begun);
+    let reading = now() - begun;
     let begun = now();
     for (path, text) in &files[..1_000] {
         index.put(path, text, None).unwrap();
