@@ -25,6 +25,20 @@ impl Index {
     /// The index as bytes, for [`Index::from_bytes`]. The same files give the same bytes, whatever the order in which they were added.
     ///
     /// The bytes contain all texts. Protect and erase them as you do the files.
+    ///
+    /// ```
+    /// use memdir_search::{Index, InvalidIndex, Options, Query};
+    ///
+    /// let mut index = Index::new(Options::default());
+    /// index.put("anna.md", "Anna likes tea.", None)?;
+    /// let bytes = index.to_bytes();
+    /// let read = Index::from_bytes(&bytes, Options::default()).expect("these bytes are not damaged");
+    /// assert_eq!(read.search(&Query::text("tea"), 1)[0].path, "anna.md");
+    ///
+    /// let damaged = Index::from_bytes(&bytes[1..], Options::default());
+    /// assert_eq!(damaged.err(), Some(InvalidIndex::Damaged));
+    /// # Ok::<(), memdir_search::IndexFull>(())
+    /// ```
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut body = Writer::default();
         body.bytes.push(language_number(self.options.language));

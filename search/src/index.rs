@@ -166,7 +166,7 @@ impl Index {
         Some((file.modified, &file.text))
     }
 
-    /// The memory of the index, in bytes. This is an estimate from the capacities of its buffers, which is within a tenth of the memory
+    /// The memory of the index, in bytes. This is an estimate from the capacities of its buffers, which is within a fifth of the memory
     /// that it requests from the system's allocator, for more than some kilobytes.
     pub fn memory(&self) -> usize {
         self.totals.memory + self.vocabulary.memory() + self.free.capacity() * size_of::<u32>()
