@@ -22,7 +22,7 @@ RUST := --workspace --exclude memdir-python --exclude memdir-bindgen --exclude m
 SHARED := --features shared
 TESTED := --lib --bins --tests --examples --test faults_system_calls
 
-RUST_SOURCES := $(shell find core/src core/*/src stores/*/src history/src program/src sensitive-text/src bindings-*/src -name '*.rs' -o -path '*/assets/*') Cargo.toml Cargo.lock $(wildcard */Cargo.toml core/*/Cargo.toml stores/*/Cargo.toml */build.rs)
+RUST_SOURCES := $(shell find core/src core/*/src stores/*/src history/src program/src search/src sensitive-text/src bindings-*/src -name '*.rs' -o -path '*/assets/*') Cargo.toml Cargo.lock $(wildcard */Cargo.toml core/*/Cargo.toml stores/*/Cargo.toml */build.rs)
 PYTHON_SOURCES := $(shell find bindings-python -name '*.py' -o -name '*.pyi' -o -name pyproject.toml)
 NODE_SOURCES := $(wildcard bindings-node/*.json bindings-node/*.cjs bindings-node/*.mjs bindings-node/*.md bindings-node/ts/* bindings-node/scripts/*)
 
@@ -700,7 +700,7 @@ lint-rust:
 	@if command -v rustup > /dev/null && rustup target list --installed | grep -q wasm32-wasip1; then
 		cargo clippy --package memdir-wasm --target wasm32-wasip1 --profile device --quiet -- --deny warnings
 	fi
-	@RUSTDOCFLAGS='--deny warnings' cargo doc --package memdir --package memdir-cli --package memdir-store --package memdir-local --package memdir-sqlite --package memdir-postgres --package memdir-object-storage --package memdir-encrypted --package memdir-history --package memdir-regex --package memdir-sensitive-text --package memdir-bindings-shared --package memdir-shared-features --no-deps --all-features --document-private-items --quiet
+	@RUSTDOCFLAGS='--deny warnings' cargo doc --package memdir --package memdir-cli --package memdir-store --package memdir-local --package memdir-sqlite --package memdir-postgres --package memdir-object-storage --package memdir-encrypted --package memdir-history --package memdir-regex --package memdir-search --package memdir-sensitive-text --package memdir-bindings-shared --package memdir-shared-features --no-deps --all-features --document-private-items --quiet
 	@tests/builds-are-shared
 	@$(CACHE)/tools/bin/cargo-deny --log-level error check bans licenses sources
 	@$(call need,$(PYTHON),the check of the layers)
@@ -903,6 +903,13 @@ bench-more: bench-python ## the benchmarks of single parts: history, policies, s
 	@cargo bench --quiet --package memdir --package memdir-sensitive-text
 	@PYTHONPATH=target/bench-python $(BIN)/python bindings-python/benches/async_view.py
 	@bindings-uniffi/scripts/bench
+
+.PHONY: bench-search
+bench-search: ## compare the ranking of the search with others, on a synthetic set of memories and questions
+	@$(call need,cargo,Rust)
+	@$(call need,$(PYTHON),the set of memories and questions)
+	@cargo build --quiet --release --package memdir-search --example bench
+	@$(PYTHON) tests/search-bench/run --rank target/release/examples/bench --check
 
 .PHONY: bench-python
 bench-python: wheel # the released Python package, for benchmarks

@@ -1,0 +1,176 @@
+//! The scores of all passages and files for the words of a query.
+//!
+//! A score is a sum over the words in the order of the query, so it is the same number for the same files, whatever the order in which these
+//! came into the index.
+
+use crate::index::{Index, NO_FILE, OF_PATH};
+use crate::plan::Word;
+use crate::rank::{
+    COVERAGE_WEIGHT, FILE_LENGTH, FILE_WEIGHT, HEADING_WEIGHT, PASSAGE_LENGTH, PATH_WEIGHT, rarity,
+    share,
+};
+
+/// The best passages of a file that are kept.
+pub(crate) const BEST_PASSAGES: usize = 3;
+
+/// A file that has a word of the query.
+#[derive(Debug, Clone)]
+pub(crate) struct Match {
+    pub(crate) slot: u32,
+    pub(crate) score: f64,
+    /// The numbers of its best passages, the best first.
+    pub(crate) passages: Vec<u32>,
+}
+
+/// The matches of the words, and how much each word says.
+#[derive(Debug, Default)]
+pub(crate) struct Matches {
+    /// In the order of the numbers of files.
+    pub(crate) files: Vec<Match>,
+    /// The weight of each word, with its rarity.
+    pub(crate) rarities: Vec<f64>,
+}
+
+/// A passage in which a word occurs.
+#[derive(Debug, Clone, Copy)]
+struct Occurrence {
+    passage: u32,
+    slot: u32,
+    /// Those in the text, weighted.
+    in_text: f64,
+    in_heading: bool,
+    is_path: bool,
+}
+
+/// The sums of a passage or a file.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    score: f64,
+    /// The sum of the rarities of the words that it has.
+    covered: f64,
+}
+
+pub(crate) fn matches(index: &Index, words: &[Word]) -> Matches {
+    let mut passages = vec![Sum::default(); index.owners.len()];
+    let mut files = vec![Sum::default(); index.slots.len()];
+    let mut rarities = Vec::new();
+    let totals = &index.totals;
+    let (of_passages, of_files) = (totals.passages.max(1), index.len().max(1));
+    let passage_average = totals.words as f64 / of_passages as f64;
+    let file_average = totals.words as f64 / of_files as f64;
+    let mut found: Vec<Occurrence> = Vec::new();
+    for word in words {
+        occurrences(index, word, &mut found);
+        let in_texts = found.iter().filter(|each| !each.is_path).count();
+        let same_file = |a: &Occurrence, b: &Occurrence| a.slot == b.slot;
+        let in_files = found.chunk_by(same_file).count();
+        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let passage_rarity = word.weight * rarity(count(in_texts), of_passages);
+        let file_rarity = word.weight * rarity(count(in_files), of_files);
+        rarities.push(passage_rarity);
+        for of_file in found.chunk_by(same_file) {
+            let slot = of_file[0].slot;
+            let Some(file) = index.slots.get(slot as usize).and_then(Option::as_ref) else {
+                continue;
+            };
+            let mut total = 0.0;
+            for each in of_file {
+                if each.is_path {
+                    total += PATH_WEIGHT * each.in_text;
+                    continue;
+                }
+                let occurrences = each.in_text + if each.in_heading { HEADING_WEIGHT } else { 0.0 };
+                total += each.in_text;
+                let length = u32::from(index.lengths[each.passage as usize]);
+                let sum = &mut passages[each.passage as usize];
+                sum.score +=
+                    passage_rarity * share(occurrences, length, passage_average, PASSAGE_LENGTH);
+                sum.covered += passage_rarity;
+            }
+            let sum = &mut files[slot as usize];
+            sum.score += file_rarity * share(total, file.words, file_average, FILE_LENGTH);
+            sum.covered += file_rarity;
+        }
+    }
+    Matches { files: joined(index, &passages, &files, &rarities), rarities }
+}
+
+/// The matches of each file: its own score with that of its best passage.
+fn joined(index: &Index, passages: &[Sum], files: &[Sum], rarities: &[f64]) -> Vec<Match> {
+    let most: f64 = rarities.iter().sum();
+    let covered = |sum: &Sum| {
+        1.0 - COVERAGE_WEIGHT + COVERAGE_WEIGHT * (sum.covered / most.max(f64::MIN_POSITIVE))
+    };
+    let mut matches = Vec::new();
+    for (slot, sum) in (0..).zip(files) {
+        if sum.score <= 0.0 {
+            continue;
+        }
+        let Some(file) = index.slots.get(slot as usize).and_then(Option::as_ref) else { continue };
+        let mut best: Vec<(f64, u32)> = Vec::with_capacity(BEST_PASSAGES + 1);
+        for number in file.numbers() {
+            let sum = &passages[number as usize];
+            let score = sum.score * covered(sum);
+            let place = best.iter().position(|(other, _)| score > *other).unwrap_or(best.len());
+            if score > 0.0 && place < BEST_PASSAGES {
+                best.insert(place, (score, number));
+                best.truncate(BEST_PASSAGES);
+            }
+        }
+        let passage = best.first().map_or(0.0, |(score, _)| *score);
+        let score = passage + FILE_WEIGHT * sum.score * covered(sum);
+        matches.push(Match {
+            slot,
+            score,
+            passages: best.into_iter().map(|(_, number)| number).collect(),
+        });
+    }
+    matches
+}
+
+/// The passages in which a word occurs, ordered by number. A passage with several terms of the word counts with the best one.
+fn occurrences(index: &Index, word: &Word, found: &mut Vec<Occurrence>) {
+    found.clear();
+    let all = index.languages();
+    for alternative in &word.alternatives {
+        let is_for_all = alternative.languages.includes(all);
+        for posting in index.vocabulary.postings(alternative.term).iter() {
+            let Some(slot) = index.owners.get(posting.passage as usize).copied() else { continue };
+            let is_in_language = || {
+                let file = index.slots.get(slot as usize).and_then(Option::as_ref);
+                file.is_some_and(|file| alternative.languages.has(file.language))
+            };
+            if slot != NO_FILE && (is_for_all || is_in_language()) {
+                found.push(Occurrence {
+                    passage: posting.passage,
+                    slot,
+                    in_text: f64::from(posting.times) * alternative.weight,
+                    in_heading: posting.in_heading,
+                    is_path: index.lengths[posting.passage as usize] == OF_PATH,
+                });
+            }
+        }
+    }
+    if word.alternatives.len() > 1 {
+        // The order of terms with the same passage does not matter, because the larger number is taken.
+        found.sort_by_key(|each| each.passage);
+        found.dedup_by(|next, kept| {
+            let is_same = next.passage == kept.passage;
+            if is_same {
+                kept.in_text = kept.in_text.max(next.in_text);
+                kept.in_heading |= next.in_heading;
+            }
+            is_same
+        });
+    }
+}
+
+/// The numbers of the files that have a word in their texts or paths.
+pub(crate) fn files_with(index: &Index, word: &Word) -> Vec<u32> {
+    let mut found = Vec::new();
+    occurrences(index, word, &mut found);
+    let mut slots: Vec<u32> = found.into_iter().map(|each| each.slot).collect();
+    slots.sort_unstable();
+    slots.dedup();
+    slots
+}
