@@ -1,6 +1,7 @@
 //! Files that are written together have the versions that they would have if each was written alone: whatever is there, whatever other
 //! writers do meanwhile, and also if the process is killed.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+#![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -140,11 +141,14 @@ fn files_that_were_deleted_are_restored_together(store: Arc<dyn Store>) {
     }
 }
 
+#[cfg(unix)]
+type RivalChange = Box<dyn Fn(&Arc<dyn Store>) + Send + Sync>;
+
 /// A store in which another writer makes a change before each batch.
 #[cfg(unix)]
 struct Rival {
     inner: Arc<dyn Store>,
-    change: Box<dyn Fn(&Arc<dyn Store>) + Send + Sync>,
+    change: RivalChange,
     /// The number of files in each batch.
     batches: Mutex<Vec<usize>>,
 }
@@ -318,7 +322,7 @@ mod kills {
         let memory = open(address);
         let files = checked(&memory, address);
         // In a database a batch is all there or not at all.
-        assert!(files % FILES == 0 || !address.starts_with("sqlite:"), "{files}");
+        assert!(files.is_multiple_of(FILES) || !address.starts_with("sqlite:"), "{files}");
         memory.create("/memories/end", "").unwrap();
         assert_eq!(checked(&memory, address), files + 1);
         let mut problems = Vec::new();
