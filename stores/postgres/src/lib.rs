@@ -23,8 +23,8 @@ use memdir_store::{
 use tokio_postgres::Row;
 
 use self::address::Address;
-use self::batch::Names;
 use self::error::PostgresError;
+use self::places::Names;
 use self::server::Server;
 use self::session::{ChangeTransaction, Outcome, Parameter, Seen, Session, Wanted};
 use self::statements::{FoundRow, Statement, Way};
@@ -38,6 +38,7 @@ mod error;
 mod inspect;
 mod lost_commit;
 mod note;
+mod places;
 mod schema;
 mod server;
 mod session;

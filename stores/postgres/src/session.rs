@@ -18,10 +18,10 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use super::error::PostgresError;
+use super::places::{self, Names, Place};
 use super::server::{EditKey, Lease, Server, Waiting};
 use super::statements::{self, Statement, Way};
 use super::total::{self, Growth};
-use super::{batch, batch::Names, batch::Place};
 
 pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 /// The wait for the lock has its own limit, and does not count towards the limit of a statement. A statement cannot lift its own
@@ -317,7 +317,7 @@ impl Session {
         let places = async |names: &Names| {
             let parameters: [&(dyn ToSql + Sync); 3] =
                 [&self.namespace, &names.above, &names.names];
-            let rows = lease.query(&batch::PLACES, &parameters).await?;
+            let rows = lease.query(&places::PLACES, &parameters).await?;
             Place::of(&rows)
         };
         let begun = async {

@@ -27,8 +27,12 @@ const TRUSTED_FOR: Duration = Duration::from_secs(1);
 /// A measurement is used for this many times as long as it took, so a large tree is not measured all the time.
 const TRUSTED_TIMES: u32 = 50;
 
-/// The number of attempts to measure the tree, if files are moved or deleted during the walk.
+/// The number of attempts to measure the tree, if files are moved or deleted during the walk. A small tree is measured more often:
+/// a walk that misses a file which is moved meanwhile is the only reason why a total is too small.
 const ATTEMPTS: usize = 3;
+
+/// The time within which there are more attempts.
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The bytes and files of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -236,7 +240,7 @@ impl Usage {
 
     /// Walks through the tree.
     pub(crate) fn measure(&self, store: &dyn Store) -> Result<Measured, StoreError> {
-        let mut attempt = 1;
+        let (begun, mut attempt) = (Instant::now(), 1);
         loop {
             let measuring = Measuring::begin(self);
             let mut files = Vec::new();
@@ -246,7 +250,7 @@ impl Usage {
                 }
             })?;
             let (held, sure) = measuring.end(&files);
-            if sure || attempt == ATTEMPTS {
+            if sure || attempt >= ATTEMPTS && begun.elapsed() >= PATIENCE {
                 return Ok(Measured { held, files });
             }
             attempt += 1;

@@ -1,0 +1,98 @@
+//! What is at the names of the paths of a batch: each name is looked up once.
+
+use std::collections::HashMap;
+
+use memdir_store::FileToWrite;
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+
+use super::error::PostgresError;
+use super::statements::Statement;
+
+/// Looks at the names `$3`, each inside the one with the number in `$2`; 0 is the root. A name that does not exist gets a new id.
+pub(super) static PLACES: Statement = Statement::planned_anew(
+    "
+    WITH RECURSIVE given AS MATERIALIZED (
+        SELECT number, above, name
+        FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS given (above, name, number)
+    ), way (number, id, is_directory, size) AS (
+        SELECT 0::bigint, id, true, NULL::integer FROM memdir.node
+        WHERE namespace = $1 AND parent = 0 AND name = ''
+    UNION ALL
+        SELECT given.number, next.id, next.is_directory, next.size
+        FROM way JOIN given ON given.above = way.number CROSS JOIN LATERAL (
+            SELECT id, content IS NULL AS is_directory, octet_length(content) AS size
+            FROM memdir.node
+            WHERE namespace = $1 AND parent = way.id AND name = given.name LIMIT 1
+        ) AS next
+    )
+    SELECT coalesce(way.id, nextval('memdir.node_id')), way.is_directory, way.size
+    FROM given LEFT JOIN way USING (number) ORDER BY number",
+    &[Type::TEXT, Type::INT8_ARRAY, Type::TEXT_ARRAY],
+);
+
+/// The names of the paths of a batch, each once and after the directory that it is in. They are numbered from 1; 0 is the root.
+pub(super) struct Names {
+    pub(super) names: Vec<String>,
+    /// The number of the directory of each name.
+    pub(super) above: Vec<i64>,
+    /// The number of the last name of each path.
+    pub(super) ends: Vec<usize>,
+}
+
+/// The answer about a name.
+pub(super) struct Place {
+    /// A new id if nothing is there.
+    pub(super) id: i64,
+    pub(super) state: PlaceState,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum PlaceState {
+    Missing,
+    Directory,
+    File { size: u64 },
+}
+
+impl Names {
+    pub(super) fn of(files: &[FileToWrite<'_>]) -> Self {
+        let mut numbers: HashMap<(usize, &str), usize> = HashMap::new();
+        let (mut names, mut above, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+        for file in files {
+            let mut end = 0;
+            for name in file.path.names() {
+                end = *numbers.entry((end, name)).or_insert_with(|| {
+                    names.push(name.to_owned());
+                    above.push(i64::try_from(end).unwrap_or(i64::MAX));
+                    names.len()
+                });
+            }
+            ends.push(end);
+        }
+        Self { names, above, ends }
+    }
+
+    /// The number of the directory of a name.
+    pub(super) fn above(&self, number: usize) -> usize {
+        usize::try_from(self.above[number - 1]).unwrap_or(0)
+    }
+}
+
+impl Place {
+    /// The result of [`PLACES`].
+    pub(super) fn of(rows: &[Row]) -> Result<Vec<Self>, PostgresError> {
+        let place = |row: &Row| {
+            let (is_directory, size): (Option<bool>, Option<i32>) =
+                (row.try_get(1)?, row.try_get(2)?);
+            let state = match is_directory {
+                None => PlaceState::Missing,
+                Some(true) => PlaceState::Directory,
+                Some(false) => PlaceState::File {
+                    size: size.and_then(|size| size.try_into().ok()).unwrap_or(0),
+                },
+            };
+            Ok(Self { id: row.try_get(0)?, state })
+        };
+        rows.iter().map(place).collect()
+    }
+}
