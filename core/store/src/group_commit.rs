@@ -72,7 +72,7 @@ enum Message {
     Write,
 }
 
-/// What an edit made of a content.
+/// The result of an edit.
 #[derive(Debug)]
 struct Decision {
     /// The new content; `None` if the edit changes nothing.
@@ -246,7 +246,7 @@ impl<K: Eq + Hash + Clone> Drop for Waiting<'_, K> {
         if let Some(queue) = self.groups.files().get_mut(self.key) {
             queue.waiting.retain(|(number, _)| *number != self.number);
         }
-        // From here on, nobody makes it the next writer.
+        // From here on, no other thread makes it the next writer.
         if self.messages.try_iter().any(|message| matches!(message, Message::Write)) {
             drop(self.writer());
         }

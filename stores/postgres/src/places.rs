@@ -1,4 +1,4 @@
-//! What is at the names of the paths of a batch: each name is looked up once.
+//! Looks at the names of the paths of a batch, each once.
 
 use std::collections::HashMap;
 

@@ -279,7 +279,7 @@ mod tests {
             explain(&sql::REMOVE, "text, bigint", "'a', 1");
             explain(&sql::REMOVE_COUNTED, "text, bigint", "'a', 1");
             explain(&sql::KEEP_TOTAL, "text, bigint, bigint", "'a', 1, 1");
-            explain(&crate::batch::PLACES, "text, bigint[], text[]", "'a', '{0,1}', '{b,c}'");
+            explain(&crate::places::PLACES, "text, bigint[], text[]", "'a', '{0,1}', '{b,c}'");
             explain(&sql::MOVE, "text, bigint, bigint, text[], text", "'a', 1, 2, '{b}', 'c'");
             explain(&sql::RECALL, "text", "'a'");
             explain(&sql::NEWEST, "text", "'a'");
