@@ -33,7 +33,7 @@ const LOOK: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub struct GroupCommit<K> {
     /// The files that have a writer.
-    files: Mutex<HashMap<K, Queue>>,
+    files: Mutex<HashMap<Arc<K>, Arc<Queue>>>,
 }
 
 /// The settings of a store that limit its edits.
@@ -48,15 +48,31 @@ pub struct EditLimits {
     pub patience: Duration,
 }
 
-/// The threads that wait for the writer of a file, in the order of their arrival.
+/// The threads that wait for the writer of a file.
 #[derive(Debug, Default)]
 struct Queue {
+    state: Mutex<QueueState>,
+    /// Whether the writer computes its own edit.
+    is_deciding: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct QueueState {
+    /// In the order of their arrival.
     waiting: VecDeque<(u64, Sender<Message>)>,
     next_number: u64,
-    /// Whether the writer computes its own edit.
-    is_deciding: Arc<AtomicBool>,
     /// When a write last succeeded.
     moved: Option<Instant>,
+}
+
+impl Queue {
+    fn state(&self) -> MutexGuard<'_, QueueState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn next_waiting(&self) -> Option<Sender<Message>> {
+        self.state().waiting.pop_front().map(|(_, waiting)| waiting)
+    }
 }
 
 /// A message of the writer to a waiting thread.
@@ -86,7 +102,7 @@ impl<K> Default for GroupCommit<K> {
     }
 }
 
-impl<K: Eq + Hash + Clone> GroupCommit<K> {
+impl<K: Eq + Hash> GroupCommit<K> {
     /// Edits the file with this key, in one write with the edits that wait meanwhile. `write` is the edit as the store makes it
     /// alone. It is called again, with this edit only, if the common write is refused.
     ///
@@ -94,7 +110,7 @@ impl<K: Eq + Hash + Clone> GroupCommit<K> {
     /// As `write`; [`StoreError::Busy`] if no edit succeeds within the lock timeout; [`StoreError::Cancelled`].
     pub fn edit(
         &self,
-        key: &K,
+        key: K,
         limits: EditLimits,
         context: &Context,
         edit: &mut Edit<'_>,
@@ -112,60 +128,66 @@ impl<K: Eq + Hash + Clone> GroupCommit<K> {
         writer.write(limits, context, edit, write)
     }
 
-    fn join<'g>(&'g self, key: &'g K) -> Joined<'g, K> {
+    fn join(&self, key: K) -> Joined<'_, K> {
+        let key = Arc::new(key);
         let mut files = self.files();
-        let Some(queue) = files.get_mut(key) else {
-            let queue = Queue::default();
-            let is_deciding = Arc::clone(&queue.is_deciding);
-            files.insert(key.clone(), queue);
-            return Joined::Writer(Writer {
-                groups: self,
-                key,
-                is_deciding,
-                process: process::id(),
-            });
-        };
+        let mut is_new = false;
+        let queue = files.entry(Arc::clone(&key)).or_insert_with(|| {
+            is_new = true;
+            Arc::default()
+        });
+        let part = Part { groups: self, key, queue: Arc::clone(queue), process: process::id() };
+        if is_new {
+            return Joined::Writer(Writer(part));
+        }
         let (sender, messages) = mpsc::channel();
-        let (number, is_deciding) = (queue.next_number, Arc::clone(&queue.is_deciding));
-        queue.next_number += 1;
-        queue.waiting.push_back((number, sender));
-        Joined::Waiting(Waiting {
-            groups: self,
-            key,
-            number,
-            messages,
-            is_deciding,
-            process: process::id(),
-        })
+        let mut state = part.queue.state();
+        let number = state.next_number;
+        state.next_number += 1;
+        state.waiting.push_back((number, sender));
+        drop(state);
+        Joined::Waiting(Waiting { part, number, messages })
     }
 
-    fn files(&self) -> MutexGuard<'_, HashMap<K, Queue>> {
+    fn files(&self) -> MutexGuard<'_, HashMap<Arc<K>, Arc<Queue>>> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-enum Joined<'g, K: Eq + Hash + Clone> {
+/// A thread's part in the edits of a file.
+struct Part<'g, K: Eq + Hash> {
+    groups: &'g GroupCommit<K>,
+    key: Arc<K>,
+    queue: Arc<Queue>,
+    process: u32,
+}
+
+impl<K: Eq + Hash> Clone for Part<'_, K> {
+    fn clone(&self) -> Self {
+        let (key, queue) = (Arc::clone(&self.key), Arc::clone(&self.queue));
+        Self { groups: self.groups, key, queue, process: self.process }
+    }
+}
+
+enum Joined<'g, K: Eq + Hash> {
     Writer(Writer<'g, K>),
     Waiting(Waiting<'g, K>),
 }
 
-enum Waited<'g, K: Eq + Hash + Clone> {
+enum Waited<'g, K: Eq + Hash> {
     Writer(Writer<'g, K>),
     Alone,
     Ended(Result<(), StoreError>),
 }
 
 /// A thread that waits. It leaves the queue when this is dropped.
-struct Waiting<'g, K: Eq + Hash + Clone> {
-    groups: &'g GroupCommit<K>,
-    key: &'g K,
+struct Waiting<'g, K: Eq + Hash> {
+    part: Part<'g, K>,
     number: u64,
     messages: Receiver<Message>,
-    is_deciding: Arc<AtomicBool>,
-    process: u32,
 }
 
-impl<'g, K: Eq + Hash + Clone> Waiting<'g, K> {
+impl<'g, K: Eq + Hash> Waiting<'g, K> {
     fn wait(self, limits: EditLimits, context: &Context, edit: &mut Edit<'_>) -> Waited<'g, K> {
         let since = Instant::now();
         let look = limits.lock_timeout.map_or(LOOK, |timeout| timeout.min(LOOK));
@@ -180,7 +202,7 @@ impl<'g, K: Eq + Hash + Clone> Waiting<'g, K> {
             if let Err(cancelled) = context.check() {
                 return Waited::Ended(Err(cancelled));
             }
-            if self.process != process::id() {
+            if self.part.process != process::id() {
                 return Waited::Ended(Err(StoreError::Busy));
             }
             if limits
@@ -189,7 +211,7 @@ impl<'g, K: Eq + Hash + Clone> Waiting<'g, K> {
             {
                 return Waited::Ended(Err(StoreError::Busy));
             }
-            let is_deciding = self.is_deciding.load(Ordering::Relaxed);
+            let is_deciding = self.part.queue.is_deciding.load(Ordering::Relaxed);
             deciding_since = is_deciding.then(|| deciding_since.unwrap_or_else(Instant::now));
             if deciding_since.is_some_and(|since: Instant| since.elapsed() >= limits.patience) {
                 return Waited::Alone;
@@ -217,7 +239,7 @@ impl<'g, K: Eq + Hash + Clone> Waiting<'g, K> {
                 }
                 Message::Ended(result) => return Waited::Ended(result),
                 Message::Alone => return Waited::Alone,
-                Message::Write => return Waited::Writer(self.writer()),
+                Message::Write => return Waited::Writer(Writer(self.part.clone())),
             }
             let Ok(next) = self.messages.recv() else {
                 let problem = "the thread that wrote it has panicked";
@@ -228,40 +250,27 @@ impl<'g, K: Eq + Hash + Clone> Waiting<'g, K> {
     }
 
     fn last_moved(&self, since: Instant) -> Instant {
-        let moved = self.groups.files().get(self.key).and_then(|queue| queue.moved);
-        moved.map_or(since, |moved| moved.max(since))
-    }
-
-    fn writer(&self) -> Writer<'g, K> {
-        let is_deciding = Arc::clone(&self.is_deciding);
-        Writer { groups: self.groups, key: self.key, is_deciding, process: self.process }
+        self.part.queue.state().moved.map_or(since, |moved| moved.max(since))
     }
 }
 
-impl<K: Eq + Hash + Clone> Drop for Waiting<'_, K> {
+impl<K: Eq + Hash> Drop for Waiting<'_, K> {
     fn drop(&mut self) {
-        if self.process != process::id() {
+        if self.part.process != process::id() {
             return;
         }
-        if let Some(queue) = self.groups.files().get_mut(self.key) {
-            queue.waiting.retain(|(number, _)| *number != self.number);
-        }
+        self.part.queue.state().waiting.retain(|(number, _)| *number != self.number);
         // From here on, no other thread makes it the next writer.
         if self.messages.try_iter().any(|message| matches!(message, Message::Write)) {
-            drop(self.writer());
+            drop(Writer(self.part.clone()));
         }
     }
 }
 
 /// The thread that writes a file. When this is dropped, the next thread writes.
-struct Writer<'g, K: Eq + Hash + Clone> {
-    groups: &'g GroupCommit<K>,
-    key: &'g K,
-    is_deciding: Arc<AtomicBool>,
-    process: u32,
-}
+struct Writer<'g, K: Eq + Hash>(Part<'g, K>);
 
-impl<K: Eq + Hash + Clone> Writer<'_, K> {
+impl<K: Eq + Hash> Writer<'_, K> {
     fn write(
         &self,
         limits: EditLimits,
@@ -275,8 +284,8 @@ impl<K: Eq + Hash + Clone> Writer<'_, K> {
         let was_joined = !group.0.is_empty();
         match &result {
             Ok(()) => {
-                if was_joined && let Some(queue) = self.groups.files().get_mut(self.key) {
-                    queue.moved = Some(Instant::now());
+                if was_joined {
+                    self.0.queue.state().moved = Some(Instant::now());
                 }
                 group.end(|| Message::Ended(Ok(())));
                 return result;
@@ -291,7 +300,7 @@ impl<K: Eq + Hash + Clone> Writer<'_, K> {
         match &result {
             // The others need not wait for each other's failures.
             Err(error) if error.is_failure() || matches!(error, StoreError::Busy) => {
-                while let Some(waiting) = self.next_waiting() {
+                while let Some(waiting) = self.0.queue.next_waiting() {
                     let _ = waiting.send(Message::Alone);
                 }
                 result
@@ -318,10 +327,10 @@ impl<K: Eq + Hash + Clone> Writer<'_, K> {
         let mut earlier = VecDeque::from(std::mem::take(&mut group.0));
         context.take_notes();
         context.complete(false);
-        self.is_deciding.store(true, Ordering::Relaxed);
+        self.0.queue.is_deciding.store(true, Ordering::Relaxed);
         let own = edit(old);
-        self.is_deciding.store(false, Ordering::Relaxed);
-        let Some(mut next) = earlier.pop_front().or_else(|| self.next_waiting()) else {
+        self.0.queue.is_deciding.store(false, Ordering::Relaxed);
+        let Some(mut next) = earlier.pop_front().or_else(|| self.0.queue.next_waiting()) else {
             return own;
         };
         let content = match &own {
@@ -354,7 +363,9 @@ impl<K: Eq + Hash + Clone> Writer<'_, K> {
             if is_too_large || group.0.len() >= MOST_JOINING || Instant::now() >= deadline {
                 break;
             }
-            let Some(waiting) = earlier.pop_front().or_else(|| self.next_waiting()) else { break };
+            let Some(waiting) = earlier.pop_front().or_else(|| self.0.queue.next_waiting()) else {
+                break;
+            };
             next = waiting;
         }
         Group(earlier.into()).end(|| Message::Alone);
@@ -365,27 +376,23 @@ impl<K: Eq + Hash + Clone> Writer<'_, K> {
         let text = Arc::try_unwrap(content).unwrap_or_else(|content| content.to_vec());
         is_changed.then_some(Splice { range: 0..old.len(), text })
     }
-
-    fn next_waiting(&self) -> Option<Sender<Message>> {
-        let mut files = self.groups.files();
-        files.get_mut(self.key)?.waiting.pop_front().map(|(_, waiting)| waiting)
-    }
 }
 
-impl<K: Eq + Hash + Clone> Drop for Writer<'_, K> {
+impl<K: Eq + Hash> Drop for Writer<'_, K> {
     fn drop(&mut self) {
-        if self.process != process::id() {
+        let Part { groups, key, queue, process } = &self.0;
+        if *process != process::id() {
             return;
         }
-        self.is_deciding.store(false, Ordering::Relaxed);
-        let mut files = self.groups.files();
-        let Some(queue) = files.get_mut(self.key) else { return };
-        while let Some((_, next)) = queue.waiting.pop_front() {
+        queue.is_deciding.store(false, Ordering::Relaxed);
+        // No thread joins meanwhile.
+        let mut files = groups.files();
+        while let Some(next) = queue.next_waiting() {
             if next.send(Message::Write).is_ok() {
                 return;
             }
         }
-        files.remove(self.key);
+        files.remove(key);
     }
 }
 
@@ -472,7 +479,8 @@ mod tests {
 
     impl File {
         fn wait_for(&self, others: usize) {
-            let waiting = || self.edits.files().get(&()).map_or(0, |queue| queue.waiting.len());
+            let waiting =
+                || self.edits.files().get(&()).map_or(0, |queue| queue.state().waiting.len());
             while waiting() < others {
                 thread::sleep(Duration::from_millis(1));
             }
@@ -489,7 +497,7 @@ mod tests {
 
         /// Appends a line. The first writer waits for the others.
         fn append(&self, limits: EditLimits, line: &str, others: usize) -> Result<(), StoreError> {
-            self.edits.edit(&(), limits, &Context::new(), &mut append(line), &mut |edit| {
+            self.edits.edit((), limits, &Context::new(), &mut append(line), &mut |edit| {
                 if self.writes.load(Ordering::SeqCst) == 0 {
                     self.wait_for(others);
                 }
@@ -555,7 +563,7 @@ mod tests {
                 // The second one is refused.
                 (number != 1).then(|| append(&number.to_string())(old)).flatten()
             };
-            let edited = file.edits.edit(&(), LIMITS, &context, &mut edit, &mut |edit| {
+            let edited = file.edits.edit((), LIMITS, &context, &mut edit, &mut |edit| {
                 file.wait_for(3);
                 file.write(edit)?;
                 let ids: Vec<String> =
@@ -580,7 +588,7 @@ mod tests {
                 tries += 1;
                 append(&format!("{number} in its {tries}. try"))(old)
             };
-            let edited = file.edits.edit(&(), LIMITS, &context, &mut edit, &mut |edit| {
+            let edited = file.edits.edit((), LIMITS, &context, &mut edit, &mut |edit| {
                 file.wait_for(2);
                 edit(b"").unwrap();
                 *file.content.lock().unwrap() = b"by others\n".to_vec();
@@ -599,7 +607,7 @@ mod tests {
         together(&file, 5, |number| {
             let context = Context::new();
             let mut edit = append(&number.to_string());
-            let edited = file.edits.edit(&(), LIMITS, &context, &mut edit, &mut |edit| {
+            let edited = file.edits.edit((), LIMITS, &context, &mut edit, &mut |edit| {
                 if calls.fetch_add(1, Ordering::SeqCst) == 0 {
                     file.wait_for(5);
                 }
@@ -633,7 +641,7 @@ mod tests {
         together(&file, 3, |number| {
             let context = Context::new();
             let mut edit = append(&number.to_string());
-            let edited = file.edits.edit(&(), LIMITS, &context, &mut edit, &mut |edit| {
+            let edited = file.edits.edit((), LIMITS, &context, &mut edit, &mut |edit| {
                 file.wait_for(3);
                 file.write(edit)?;
                 Err(StoreError::failed("editing a file", "the answer is lost"))
@@ -656,7 +664,7 @@ mod tests {
                         assert!(number != 1 || panicking != 1, "on purpose");
                         append(&number.to_string())(old)
                     };
-                    file.edits.edit(&(), LIMITS, &context, &mut edit, &mut |edit| {
+                    file.edits.edit((), LIMITS, &context, &mut edit, &mut |edit| {
                         if number == 0 {
                             file.wait_for(3);
                         }
@@ -695,7 +703,7 @@ mod tests {
                     }
                     append(&number.to_string())(old)
                 };
-                let edited = file.edits.edit(&(), impatient, &context, &mut edit, &mut |edit| {
+                let edited = file.edits.edit((), impatient, &context, &mut edit, &mut |edit| {
                     if number == 0 && slow == 1 && file.content.lock().unwrap().is_empty() {
                         file.wait_for(2);
                     }
@@ -730,7 +738,7 @@ mod tests {
                     }
                     file.write(edit)
                 };
-                file.edits.edit(&(), LIMITS, &Context::new(), &mut append("0"), write).unwrap();
+                file.edits.edit((), LIMITS, &Context::new(), &mut append("0"), write).unwrap();
             });
             while file.edits.files().is_empty() {
                 thread::sleep(Duration::from_millis(1));
@@ -740,7 +748,7 @@ mod tests {
             cancellation.cancel();
             let cancelled = Context::new().cancelled_by(&cancellation);
             let write = &mut |edit: &mut Edit<'_>| file.write(edit);
-            let edited = file.edits.edit(&(), LIMITS, &cancelled, &mut append("cancelled"), write);
+            let edited = file.edits.edit((), LIMITS, &cancelled, &mut append("cancelled"), write);
             assert!(matches!(edited, Err(StoreError::Cancelled)));
             file.wait_for(0);
             released.store(1, Ordering::SeqCst);
@@ -758,7 +766,7 @@ mod tests {
                 context = context.cancelled_by(&cancellation);
             }
             let mut edit = append(&number.to_string());
-            let edited = file.edits.edit(&(), LIMITS, &context, &mut edit, &mut |edit| {
+            let edited = file.edits.edit((), LIMITS, &context, &mut edit, &mut |edit| {
                 file.wait_for(1);
                 let mut content = file.content.lock().unwrap();
                 let splice = edit(&content).unwrap();
@@ -783,11 +791,11 @@ mod tests {
                 assert!(edit(old).is_some());
                 Ok(())
             };
-            file.edits.edit(&(), LIMITS, &Context::new(), &mut inner, write).unwrap();
+            file.edits.edit((), LIMITS, &Context::new(), &mut inner, write).unwrap();
             append("outer")(old)
         };
         let write = &mut |edit: &mut Edit<'_>| file.write(edit);
-        file.edits.edit(&(), LIMITS, &Context::new(), &mut outer, write).unwrap();
+        file.edits.edit((), LIMITS, &Context::new(), &mut outer, write).unwrap();
         assert_eq!(file.lines(), ["outer"]);
     }
 }

@@ -190,7 +190,9 @@ impl ObjectStorage {
             max_file_bytes: self.max_file_bytes,
             patience: PATIENCE,
         };
-        edits.edit(path, limits, context, edit, &mut |edit| self.edit_alone(context, path, edit))
+        edits.edit(path.clone(), limits, context, edit, &mut |edit| {
+            self.edit_alone(context, path, edit)
+        })
     }
 
     fn edit_alone(

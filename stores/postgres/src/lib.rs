@@ -252,7 +252,7 @@ impl PostgresDatabase {
             patience: LOCKED_PATIENCE,
         };
         let key = self.session.edit_key(self.total, path);
-        self.session.server.edits()?.edit(&key, limits, context, edit, &mut |edit| {
+        self.session.server.edits()?.edit(key, limits, context, edit, &mut |edit| {
             let wanted = Wanted {
                 path: path.clone(),
                 content: Some(self.most_edited()),

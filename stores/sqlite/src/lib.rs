@@ -206,7 +206,7 @@ impl SqliteDatabase {
             patience: LOCKED_PATIENCE,
         };
         let key = (self.database.clone(), self.total, path.clone());
-        edits.edit(&key, limits, context, edit, &mut |edit| {
+        edits.edit(key, limits, context, edit, &mut |edit| {
             self.change(context, "editing a file", |tree| {
                 let (id, old) = self.whole_file(&tree, path)?;
                 match edit(&old) {
