@@ -170,7 +170,7 @@ impl<'p> Plan<'p> {
 }
 
 impl PostgresDatabase {
-    /// [`Store::write_batch`](memdir_store::Store::write_batch). Each transaction writes files up to [`MAX_BYTES`]. If the tree
+    /// [`Store::write_batch`]. Each transaction writes files up to [`MAX_BYTES`]. If the tree
     /// forbids a file, the files before it are committed.
     pub(super) fn write_together(
         &self,
