@@ -68,7 +68,11 @@ def a_run():
         "machine": {"processors": "2 × fast", "system": "Linux 6.1", "Python": "3.11"},
         "floor": {"tmpfs": commands, "disk": commands},
         "stores": {"view 4 KiB": {"in this process": [999, 999]}},
-        "callers": {"view": {"SQLite": rates}, "str_replace": {"SQLite": rates}, "one file": {"SQLite": rates}},
+        "callers": {
+            "view": {"SQLite": rates},
+            "str_replace": {"SQLite": rates},
+            "one file": {"SQLite": rates},
+        },
         "sizes": {"view 4 KiB": {"directory, 1,000 files": [1000, 1200]}},
         "memory": {"view 4 KiB": {"core": [8], "Python SDK": [2048]}},
     }
