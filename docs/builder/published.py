@@ -85,7 +85,8 @@ def without_spaces(html):
 
 def searched(index):
     """The index of the search: the text of pages that help to use memdir, with short blocks of code."""
-    left_out = re.compile(r"contributing/|.*#where-to-go-on$")
+    # The last ones are tables of system calls.
+    left_out = re.compile(r"contributing/|.*#where-to-go-on$|reference/performance/#(each-command|reasons)$")
     index["items"] = [item for item in index["items"] if not left_out.match(item["location"])]
     for item in index["items"]:
         text = CODE.sub(lambda block: f" {block[1]} " if block[1].count("\n") < 4 else " ", item["text"])
