@@ -18,6 +18,7 @@ use crate::interruption::pass_on;
 use crate::logging;
 use crate::opened::Opened;
 use crate::options::Text;
+use crate::shutdown::released;
 
 impl Opened {
     /// The reply to `input`, if the file is in memory. The interpreter stays acquired, because releasing it would take
@@ -97,7 +98,7 @@ impl Opened {
         let (py, core) = (input.py(), self.get()?);
         Ok(decoded(input, command, |decoded| {
             logging::refresh();
-            py.detach(|| core.fail(decoded, error))
+            released(py, || core.fail(decoded, error))
         }))
     }
 }

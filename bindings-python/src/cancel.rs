@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use memdir::Cancellation as Core;
 use pyo3::prelude::*;
 
-use crate::shutdown::attached;
+use crate::shutdown::{attached, released};
 
 /// A command that takes less time is not interrupted: checking for signals needs the interpreter, which another thread
 /// may be using.
@@ -60,7 +60,7 @@ pub(crate) fn of_call() -> Option<Core> {
 /// cancellation.
 pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce(&Core) -> T + Send) -> T {
     let cancellation = of_call().unwrap_or(Core::never());
-    py.detach(|| work(&cancellation))
+    released(py, || work(&cancellation))
 }
 
 /// Runs `work` with the interpreter released, and passes it a cancellation. If a signal handler raises meanwhile, such
@@ -71,7 +71,7 @@ pub(crate) fn interruptible<T: Send>(
 ) -> PyResult<T> {
     if let Some(cancellation) = OF_CALL.take() {
         // Threads of the pool do not handle signals.
-        return Ok(py.detach(|| work(&cancellation)));
+        return Ok(released(py, || work(&cancellation)));
     }
     let raised = Arc::new(Mutex::new(None));
     let (told, begun) = (Arc::clone(&raised), Instant::now());
@@ -83,7 +83,7 @@ pub(crate) fn interruptible<T: Send>(
                 true
             })
     });
-    let done = py.detach(|| work(&signals));
+    let done = released(py, || work(&signals));
     match raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
         Some(raised) => Err(raised),
         None => Ok(done),

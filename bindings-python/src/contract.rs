@@ -7,6 +7,7 @@ use memdir::store::{InProcess, contract};
 use pyo3::prelude::*;
 
 use crate::hints::{self, Hinted};
+use crate::shutdown::released;
 use crate::stores;
 
 /// Returns the first rule of the contract that a store of `factory` breaks; `None` if no rule is
@@ -18,7 +19,7 @@ pub(crate) fn check_contract(
 ) -> PyResult<Option<String>> {
     let factory = factory.into_inner().unbind();
     let raised = Mutex::new(None);
-    let checked = py.detach(|| {
+    let checked = released(py, || {
         contract::check_contract(&|| {
             let made = Python::attach(|py| {
                 let store = factory.bind(py).call0()?;

@@ -14,7 +14,7 @@ use crate::hints::{self, Hint, Hinted, hint};
 use crate::options::{OrDefault, callback};
 use crate::read_only;
 use crate::results::{self, Shown};
-use crate::shutdown::attached;
+use crate::shutdown::{attached, released};
 use crate::stores;
 
 hint!(
@@ -96,7 +96,7 @@ pub(crate) fn copy(
     let from = stores::open("source", &source.into_inner(), &to_read)?;
     let to = stores::open("destination", &destination.into_inner(), &options)?;
     let mut raised = None;
-    let copied = py.detach(|| {
+    let copied = released(py, || {
         memdir::copy(&from, &to, how, &mut |progress| {
             let told = attached(|py| {
                 py.check_signals()?;

@@ -32,6 +32,7 @@ use crate::opened::Opened;
 use crate::options::{Keywords, OrDefault, Text, callback, read};
 use crate::reply;
 use crate::results::{self, Shown};
+use crate::shutdown::released;
 use crate::stores::Argument;
 use crate::watch::Watch;
 
@@ -1250,7 +1251,7 @@ impl Memory {
         let has_own_threads = store.is_python()?;
         let shown = store.shown()?;
         let store = store.open(py, &options)?;
-        let core = py.detach(|| Core::with_store(store, options).validated());
+        let core = released(py, || Core::with_store(store, options).validated());
         let mut core = core.map_err(|error| to_python(py, &error))?;
         if let Some(hooks) = &hooks {
             core = core.with_hooks(Arc::<PythonHooks>::clone(hooks));

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use crate::errors::to_python;
 use crate::options::Text;
 use crate::results::Shown;
+use crate::shutdown::released;
 
 /// Lists the memories in a PostgreSQL database, or below a prefix of object storage, that contain something,
 /// sorted by name. Each opens with its name as the option `namespace`.
@@ -25,6 +26,6 @@ use crate::results::Shown;
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands over what it has made")]
 pub(crate) fn namespaces(py: Python<'_>, address: Text<'_>) -> PyResult<Shown<Vec<Namespace>>> {
     let address = address.read("address")?;
-    let found = py.detach(|| memdir::namespaces(address, &MemoryOptions::default()));
+    let found = released(py, || memdir::namespaces(address, &MemoryOptions::default()));
     found.map(Shown).map_err(|error| to_python(py, &error))
 }

@@ -17,7 +17,7 @@ use crate::hints::{self, Hinted};
 use crate::options::{OrDefault, Text, bytes, read};
 use crate::python_store::PythonStore;
 use crate::results::to_python;
-use crate::shutdown::attached;
+use crate::shutdown::{attached, released};
 use crate::time::{Time, shown};
 
 /// A store that comes with memdir, as `open_store` opens it. Its methods are those of `Store`.
@@ -187,13 +187,13 @@ impl NativeStore {
 
     /// Returns whether the store keeps access times.
     fn tracks_access(&self, py: Python<'_>) -> bool {
-        py.detach(|| self.core.info().tracks_access)
+        released(py, || self.core.info().tracks_access)
     }
 
     /// Returns whether the store treats names as equal that differ only in case or in how letters are
     /// composed.
     fn folds_case(&self, py: Python<'_>) -> bool {
-        py.detach(|| self.core.info().folds_case)
+        released(py, || self.core.info().folds_case)
     }
 
     /// Records that a file was accessed at `time`.
@@ -252,7 +252,7 @@ pub(crate) fn open_whole<'py>(
     let store = store.into_inner();
     let (py, at) = (store.py(), path_argument(path)?);
     let store = PythonStore::new(&store);
-    let opened = py.detach(|| store::open_whole(&store, &at, depth).and_then(Opened::new));
+    let opened = released(py, || store::open_whole(&store, &at, depth).and_then(Opened::new));
     opened.map_err(|error| raise_condition(py, &error, path))?.into_python(py)
 }
 
@@ -265,6 +265,6 @@ pub(crate) fn listed_time<'py>(
     let store = store.into_inner();
     let (py, at) = (store.py(), path_argument(path)?);
     let store = PythonStore::new(&store);
-    let time = py.detach(|| store::listed_time(&store, &at));
+    let time = released(py, || store::listed_time(&store, &at));
     Ok(time.map_err(|error| raise_condition(py, &error, path))?.and_then(|time| shown(py, time)))
 }

@@ -8,6 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::pool::{self, Calls};
+use crate::shutdown::released;
 
 /// The core's memory, and the state that its asynchronous calls share.
 pub(crate) struct Opened {
@@ -42,7 +43,7 @@ impl Opened {
     pub(crate) fn close(&self, py: Python<'_>) {
         let closed = self.core.lock().unwrap_or_else(PoisonError::into_inner).take();
         // Closing a store may take a while.
-        py.detach(|| drop(closed));
+        released(py, || drop(closed));
     }
 
     pub(crate) fn threads(&self) -> &ThreadPools {

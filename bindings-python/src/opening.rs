@@ -13,6 +13,7 @@ use crate::hints::{self, Hinted};
 use crate::native_store::NativeStore;
 use crate::options::{Keywords, read, wrong_argument};
 use crate::read_only::{Place, Places, ReadOnly};
+use crate::shutdown::released;
 use crate::stores;
 
 /// Opens a store by its address, for direct use or to share it among several memories.
@@ -119,7 +120,7 @@ pub(crate) fn rekey(
     let new_key = read("new_key", &new_key.into_inner(), Given::key)?;
     let store = store.into_inner();
     let (py, core) = (store.py(), stores::open_raw(&store)?);
-    py.detach(|| core_rekey(&core, &old_key, &new_key)).map_err(|error| to_python(py, &error))
+    released(py, || core_rekey(&core, &old_key, &new_key)).map_err(|error| to_python(py, &error))
 }
 
 /// Reads the key in a file: 32 bytes for `encryption_key`. If `path` does not exist, a random key is
@@ -150,6 +151,6 @@ pub(crate) fn key_from_file<'py>(
     let Ok(path) = path.extract::<PathBuf>() else {
         return Err(wrong_argument("path", "a str or an os.PathLike", &path));
     };
-    let key = py.detach(|| EncryptionKey::bytes_from_file(path));
+    let key = released(py, || EncryptionKey::bytes_from_file(path));
     key.map(|key| PyBytes::new(py, &*key)).map_err(|error| to_python(py, &error))
 }

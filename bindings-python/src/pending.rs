@@ -22,6 +22,7 @@ use crate::hooks::{Awaited, HookCall, ask, decided, fields};
 use crate::memory::Memory;
 use crate::options::Text;
 use crate::pool::UnderWay;
+use crate::shutdown::released;
 use crate::stores::Argument;
 use crate::tool::{failure, in_parts};
 use crate::{cancel, logging, reply, results};
@@ -226,7 +227,7 @@ impl PendingCall {
     ) -> PyResult<Hinted<'py, Event>> {
         logging::refresh();
         let core = self.core.cancelled_by(cancellation);
-        let (reply, event) = py.detach(|| core.finish(*call, before));
+        let (reply, event) = released(py, || core.finish(*call, before));
         let event = event.ok_or_else(|| PyRuntimeError::new_err("a call without an event"))?;
         let event = results::to_python(py, &event)?;
         *self.state() = State::Finished(Arc::new(reply), event.clone().unbind());

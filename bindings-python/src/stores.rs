@@ -17,6 +17,7 @@ use crate::native_store::NativeStore;
 use crate::options::{wrong_argument, wrong_part};
 use crate::python_store::PythonStore;
 use crate::read_only::{self, ReadOnly};
+use crate::shutdown::released;
 
 const ONE_STORE: &str = "a str, an os.PathLike or a memdir.Store";
 
@@ -60,9 +61,8 @@ impl Argument<'_> {
     pub(crate) fn open(self, py: Python<'_>, options: &MemoryOptions) -> PyResult<Arc<dyn Store>> {
         match self {
             Self::Given(store) => open("store", &store, options),
-            Self::Default => {
-                py.detach(|| open_store("./memory", options)).map_err(|error| to_python(py, &error))
-            }
+            Self::Default => released(py, || open_store("./memory", options))
+                .map_err(|error| to_python(py, &error)),
         }
     }
 }
@@ -79,14 +79,14 @@ pub(crate) fn open(
         // A store of the application may be a mapping, too.
         Ok(mapping) if object(store)?.is_none() => {
             let mounts = mounts(name, mapping)?;
-            py.detach(|| open_mounts(mounts, options)).map(|mounts| Arc::new(mounts) as _)
+            released(py, || open_mounts(mounts, options)).map(|mounts| Arc::new(mounts) as _)
         }
         _ => {
             let (place, read_only) =
                 place(name, "", store, "a str, an os.PathLike, a memdir.Store or a dict")?;
             let mut options = options.clone();
             options.read_only |= read_only;
-            py.detach(|| open_place(place, &options))
+            released(py, || open_place(place, &options))
         }
     };
     opened.map_err(|error| to_python(py, &error))
@@ -192,7 +192,7 @@ pub(crate) fn open_raw(store: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Store>> {
             Err(_) => return Err(wrong_argument("store", ONE_STORE, store)),
         },
     };
-    py.detach(|| open_raw_store(&address, &options)).map_err(|error| to_python(py, &error))
+    released(py, || open_raw_store(&address, &options)).map_err(|error| to_python(py, &error))
 }
 
 /// The store behind the object `store`.

@@ -14,6 +14,7 @@ use crate::errors::to_python;
 use crate::hints::{self, Hinted};
 use crate::options::read;
 use crate::results::Shown;
+use crate::shutdown::released;
 
 /// Reports changes in a memory; `Memory.watch` begins it.
 ///
@@ -53,7 +54,7 @@ impl Watch {
     /// Ends the watch. Iterations over it end, too. Closing it again does nothing.
     fn close(&self, py: Python<'_>) {
         // Closing a store may take a while.
-        py.detach(|| self.core.close());
+        released(py, || self.core.close());
     }
 
     fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {

@@ -220,3 +220,22 @@ def test_a_subinterpreter_is_refused(order: str) -> None:
         check=True,
     )
     assert ran.stdout == "refused: True\nended\n"
+
+
+def test_daemon_threads_that_return_to_python_at_the_end_do_not_crash_it() -> None:
+    """Without a slow end, each of them returns at any moment of it: a crash is seen in one of ten runs."""
+    program = PROGRAMS["commands of daemon threads that nothing in Python takes part in"]
+
+    def run(_: int) -> Ended:
+        return subprocess.run(
+            [sys.executable, "-c", program],
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+            cwd=HERE,
+        )
+
+    with ThreadPoolExecutor(4) as pool:
+        ended = list(pool.map(run, range(40)))
+    assert [one.returncode for one in ended] == [0] * 40, [one.stderr for one in ended]

@@ -149,7 +149,7 @@ ENGLISH = {
         "Lunch was late because the meeting took longer.",
         "The printer on the second floor is broken again.",
         "Two people asked where the records are stored.",
-        "Somebody prefers the windows closed during meetings.",
+        "The team prefers the windows closed during meetings.",
         "The release was discussed, without a decision.",
         "All servers were hosted without an incident this week.",
         "Ask again next month whether the hobby room is free.",

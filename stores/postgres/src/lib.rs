@@ -251,7 +251,7 @@ impl PostgresDatabase {
             max_file_bytes: self.max_file_bytes,
             patience: LOCKED_PATIENCE,
         };
-        let key = self.session.edit_key(self.total, path);
+        let key = self.session.edit_key(path, self.total, self.max_file_bytes);
         self.session.server.edits()?.edit(key, limits, context, edit, &mut |edit| {
             let wanted = Wanted {
                 path: path.clone(),

@@ -55,6 +55,7 @@ pub(super) struct EditKey {
     pub(super) path: MemoryPath,
     pub(super) synchronous_commit: &'static str,
     pub(super) total: TotalLimits,
+    pub(super) max_file_bytes: Option<u64>,
 }
 
 impl Server {

@@ -159,10 +159,16 @@ impl Session {
         self.server.log_fallback();
     }
 
-    pub(super) fn edit_key(&self, total: TotalLimits, path: &MemoryPath) -> EditKey {
-        let namespace = self.namespace.clone();
+    /// The key of an edit of a file, with the limits of its store.
+    pub(super) fn edit_key(
+        &self,
+        path: &MemoryPath,
+        total: TotalLimits,
+        max_file_bytes: Option<u64>,
+    ) -> EditKey {
+        let (namespace, path) = (self.namespace.clone(), path.clone());
         let synchronous_commit = self.synchronous_commit;
-        EditKey { namespace, path: path.clone(), synchronous_commit, total }
+        EditKey { namespace, path, synchronous_commit, total, max_file_bytes }
     }
 
     /// Runs one query, and retries it once if the connection is broken.

@@ -197,15 +197,16 @@ impl SqliteDatabase {
         path: &MemoryPath,
         edit: &mut Edit<'_>,
     ) -> Result<(), StoreError> {
-        static EDITS: PerProcess<GroupCommit<(Database, TotalLimits, MemoryPath)>> =
-            PerProcess::new();
+        /// A file, and the settings with which it is written.
+        type Key = (Database, TotalLimits, Option<u64>, MemoryPath);
+        static EDITS: PerProcess<GroupCommit<Key>> = PerProcess::new();
         let Ok(edits) = EDITS.get(|| Ok::<_, Infallible>(GroupCommit::default()));
         let limits = EditLimits {
             lock_timeout: self.lock_timeout,
             max_file_bytes: self.max_file_bytes,
             patience: LOCKED_PATIENCE,
         };
-        let key = (self.database.clone(), self.total, path.clone());
+        let key = (self.database.clone(), self.total, self.max_file_bytes, path.clone());
         edits.edit(key, limits, context, edit, &mut |edit| {
             self.change(context, "editing a file", |tree| {
                 let (id, old) = self.whole_file(&tree, path)?;
