@@ -426,6 +426,15 @@ impl Store for Encrypted {
         unsealed.map_or(Ok(()), Err)
     }
 
+    fn read_batch(
+        &self,
+        context: &Context,
+        paths: &[&MemoryPath],
+        visit: &mut dyn FnMut(Vec<u8>),
+    ) -> Result<(), StoreError> {
+        paths.iter().try_for_each(|path| self.read_in(context, path).map(&mut *visit))
+    }
+
     /// No directory, because the underlying store's directory contains encrypted files. Encrypted names distinguish case.
     /// Until the record has been read, `folds_case` is that of the underlying store.
     fn info(&self) -> StoreInfo {

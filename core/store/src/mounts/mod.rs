@@ -405,6 +405,15 @@ impl Store for Mounts {
         Ok(())
     }
 
+    fn read_batch(
+        &self,
+        context: &Context,
+        paths: &[&MemoryPath],
+        visit: &mut dyn FnMut(Vec<u8>),
+    ) -> Result<(), StoreError> {
+        paths.iter().try_for_each(|path| self.read_in(context, path).map(&mut *visit))
+    }
+
     /// Read-only if all stores are read-only. Access times are tracked, and conditions are atomic, if that is true for all
     /// writable stores: a move between two stores uses only their renames. The least reliable fingerprints count. The files
     /// are in several places, so there is no single directory.
