@@ -229,6 +229,9 @@ impl<'g, K: Eq + Hash> Waiting<'g, K> {
         loop {
             match message {
                 Message::Edit { content, is_joined, answer } => {
+                    if let Err(cancelled) = context.check() {
+                        return Waited::Ended(Err(cancelled));
+                    }
                     let Ok(decision) = decide(context, edit, &content, is_joined) else {
                         return Waited::Alone;
                     };

@@ -292,6 +292,26 @@ fn who_waits_may_give_up_and_leaves_nothing() {
 }
 
 #[test]
+fn who_is_cancelled_before_the_writer_asks_changes_nothing() {
+    let file = File::default();
+    let cancellation = Cancellation::new();
+    together(&file, 2, |number| {
+        let mut context = Context::new();
+        if number == 1 {
+            context = context.cancelled_by(&cancellation);
+        }
+        let mut edit = append(&number.to_string());
+        let edited = file.edits.edit((), LIMITS, &context, &mut edit, &mut |edit| {
+            file.wait_for(2);
+            cancellation.cancel();
+            file.write(edit)
+        });
+        assert_eq!(matches!(edited, Err(StoreError::Cancelled)), number == 1, "{edited:?}");
+    });
+    assert_eq!(file.lines(), ["0", "2"]);
+}
+
+#[test]
 fn the_call_of_the_writer_cannot_cancel_the_edits_of_others() {
     let file = File::default();
     let cancellation = Cancellation::new();
