@@ -223,7 +223,7 @@ def test_a_subinterpreter_is_refused(order: str) -> None:
 
 
 def test_daemon_threads_that_return_to_python_at_the_end_do_not_crash_it() -> None:
-    """Without a slow end, each of them returns at any moment of it: a crash is seen in one of ten runs."""
+    """Without a slow end, each returns at any moment of it: one of ten runs would crash."""
     program = PROGRAMS["commands of daemon threads that nothing in Python takes part in"]
 
     def run(_: int) -> Ended:
