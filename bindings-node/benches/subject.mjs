@@ -24,13 +24,21 @@ async function toolOf(kind) {
   return memoryTool(directory);
 }
 
-async function repeated(commands, seconds) {
+async function refused(command) {
+  const succeeded = await tool.run(command).then(
+    () => true,
+    () => false,
+  );
+  if (succeeded) throw new Error(`not refused: ${JSON.stringify(command)}`);
+}
+
+async function repeated(call, commands, seconds) {
   const times = commands.map(() => []);
   const until = performance.now() + seconds * 1000;
   do {
     for (const [at, command] of commands.entries()) {
       const begun = process.hrtime.bigint();
-      await tool.run(command);
+      await call(command);
       times[at].push(Number(process.hrtime.bigint() - begun));
     }
   } while (performance.now() < until);
@@ -42,9 +50,10 @@ function median(times) {
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const { callers, seconds } = JSON.parse(line);
+  const { callers, seconds, fails } = JSON.parse(line);
+  const call = fails ? refused : (command) => tool.run(command);
   const begun = performance.now();
-  const times = await Promise.all(callers.map((commands) => repeated(commands, seconds)));
+  const times = await Promise.all(callers.map((commands) => repeated(call, commands, seconds)));
   const elapsed = (performance.now() - begun) / 1000;
   const ofCommand = (times[0] ?? []).map((_, at) => times.flatMap((lists) => lists[at]));
   const calls = ofCommand.reduce((sum, measured) => sum + measured.length, 0);

@@ -54,20 +54,45 @@ async def all_awaited(
     return await asyncio.gather(*(awaited(call, commands, seconds) for commands in callers))
 
 
+def refusal(call: Callable[[Command], Any]) -> Callable[[Command], None]:
+    def refused(command: Command) -> None:
+        try:
+            call(command)
+        except Exception:  # noqa: BLE001 Each tool has its own.
+            return
+        raise AssertionError(command)
+
+    return refused
+
+
+def awaited_refusal(call: Callable[[Command], Any]) -> Callable[[Command], Any]:
+    async def refused(command: Command) -> None:
+        try:
+            await call(command)
+        except Exception:  # noqa: BLE001 Each tool has its own.
+            return
+        raise AssertionError(command)
+
+    return refused
+
+
 def main() -> int:
     kind, directory = sys.argv[1:]
     loop = asyncio.new_event_loop()
     if kind == "sdk":
         from anthropic.tools import BetaLocalFilesystemMemoryTool  # noqa: PLC0415
 
-        call: Callable[[Command], Any] = BetaLocalFilesystemMemoryTool(directory).call
+        tool: Callable[[Command], Any] = BetaLocalFilesystemMemoryTool(directory).call
     else:
         from memdir import AsyncMemoryTool, MemoryTool  # noqa: PLC0415
 
-        call = AsyncMemoryTool(directory).call if kind == "async" else MemoryTool(directory).call
+        tool = AsyncMemoryTool(directory).call if kind == "async" else MemoryTool(directory).call
     for line in sys.stdin:
         request = json.loads(line)
         callers, seconds = request["callers"], request["seconds"]
+        call = tool
+        if request.get("fails"):
+            call = awaited_refusal(tool) if kind == "async" else refusal(tool)
         begun = time.perf_counter()
         if kind == "async":
             times = loop.run_until_complete(all_awaited(call, callers, seconds))

@@ -15,13 +15,13 @@ mod refusal;
 use memdir_store::path::MemoryPath;
 use serde::{Serialize, Serializer};
 
-use self::batch::{Batch, FileOfBatch};
-use self::comparison::{Comparison, Found, ToWrite};
+use self::batch::Batch;
+use self::comparison::{Comparison, Found};
 pub use self::error::CopyError;
 pub use self::refusal::{Refusal, There};
 use crate::history::{HistoryRecords, without_journal};
 use crate::memory::Memory;
-use crate::store::access::Times;
+use crate::store::batch::in_batches;
 use crate::store::{Durability, OnExisting, Problem, Store, overlap};
 
 /// Copies everything from one store into another: contents, times, hidden files, empty directories, and the history.
@@ -357,47 +357,31 @@ impl Plan {
             times.set(to, path).map_err(|error| of_destination(path, error))?;
         }
         let from = &*self.source.files;
-        let (reads_access, mut batch) = (from.info().tracks_access, Batch::new(to));
-        for file in &found.files {
-            let at = Progress {
-                phase: Phase::Copying,
-                path: &file.path,
-                files: copied.files + batch.files(),
-                bytes: copied.bytes + batch.bytes(),
-                of_files: found.files.len() as u64,
-                of_bytes: found.bytes,
-            };
-            let next = match progress(at).is_break() {
-                true => Err(CopyError::Stopped),
-                false => {
-                    if !batch.has_room(file.size) {
-                        batch.write(&mut copied)?;
-                    }
-                    read(from, file, reads_access)
+        let mut batch = Batch::new(from, to);
+        for files in in_batches(&found.files, |file| file.size) {
+            let (mut count, mut bytes) = (0, 0);
+            for file in files {
+                let at = Progress {
+                    phase: Phase::Copying,
+                    path: &file.path,
+                    files: copied.files + count as u64,
+                    bytes: copied.bytes + bytes,
+                    of_files: found.files.len() as u64,
+                    of_bytes: found.bytes,
+                };
+                if progress(at).is_break() {
+                    break;
                 }
-            };
-            match next {
-                Ok(file) => batch.add(file),
-                // The files before it are copied.
-                Err(error) => return batch.write(&mut copied).and(Err(error)),
+                (count, bytes) = (count + 1, bytes + file.size);
+            }
+            // If a file cannot be read, those before it are copied.
+            let read = batch.read(&files[..count]);
+            batch.write(&mut copied)?;
+            read?;
+            if count < files.len() {
+                return Err(CopyError::Stopped);
             }
         }
-        batch.write(&mut copied)?;
         Ok(copied)
     }
-}
-
-/// Reads a file of the source, with its times.
-fn read<'p>(
-    from: &dyn Store,
-    file: &'p ToWrite,
-    reads_access: bool,
-) -> Result<FileOfBatch<'p>, CopyError> {
-    let (path, existing) = (&file.path, file.existing);
-    let read = || {
-        let accessed = if reads_access { from.accessed(path)? } else { None };
-        let times = Times { modified: from.modified(path)?, accessed };
-        Ok(FileOfBatch { path, content: from.read(path)?, times, existing })
-    };
-    read().map_err(|error| CopyError::Source { path: path.clone(), error })
 }

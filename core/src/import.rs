@@ -29,7 +29,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use memdir_store::Error;
-use memdir_store::path::{Folding, MemoryPath};
+use memdir_store::path::{Folding, MAX_LEVELS, MemoryPath, is_hidden};
 
 use crate::files::{self, FileToPut};
 use crate::history::{HistoryId, Operation};
@@ -37,7 +37,7 @@ use crate::memory::Memory;
 use crate::policies::{NewFile, Policies};
 use crate::policy::limits::Reservation;
 use crate::reply;
-use crate::store::{InContext, Node, OnExisting, Store, StoreError};
+use crate::store::{InContext, Location, Node, OnExisting, Store, StoreError};
 use crate::unit_of_work::UnitOfWork;
 
 /// The result for one imported file.
@@ -115,9 +115,16 @@ pub struct ImportPlan<'m> {
     taken: HashSet<MemoryPath>,
     /// For each path where a directory is needed, true if it is a file.
     parents: HashMap<MemoryPath, bool>,
+    /// The number of paths that were looked up.
+    looked_up: usize,
+    /// Everything in the store that is not hidden, in the form in which the store compares paths; true for a file.
+    listed: Option<HashMap<MemoryPath, bool>>,
     /// The space for the planned files, released when the plan is dropped.
     reservations: Vec<Reservation<'m>>,
 }
+
+/// A plan that has looked up so many paths lists the store instead.
+const MANY: usize = 32;
 
 /// The entry at a path.
 enum ExistingEntry {
@@ -130,9 +137,18 @@ enum ExistingEntry {
 
 impl<'m> ImportPlan<'m> {
     fn new(store: InContext<'m>, policies: &'m Policies, overwrite: bool) -> Self {
-        let (taken, parents, reservations) = (HashSet::new(), HashMap::new(), Vec::new());
         let folding = Folding::new(store.info().folds_case);
-        Self { store, policies, overwrite, folding, taken, parents, reservations }
+        Self {
+            store,
+            policies,
+            overwrite,
+            folding,
+            taken: HashSet::new(),
+            parents: HashMap::new(),
+            looked_up: 0,
+            listed: None,
+            reservations: Vec::new(),
+        }
     }
 
     /// Adds a file. Returns the result for it, assuming that the files added earlier are written. A refusal by
@@ -190,6 +206,21 @@ impl<'m> ImportPlan<'m> {
     }
 
     fn found(&mut self, path: &MemoryPath) -> Result<ExistingEntry, StoreError> {
+        self.list_if_many()?;
+        if let Some(listed) = &self.listed
+            && !path.names().any(is_hidden)
+        {
+            let is_file = |path: &MemoryPath| listed.get(&*self.folding.key(path)).copied();
+            return match is_file(path) {
+                Some(true) => self.store.read(path).map(ExistingEntry::File),
+                Some(false) => Ok(ExistingEntry::Directory),
+                None => {
+                    let mut above = std::iter::successors(path.parent(), MemoryPath::parent);
+                    let is_below = above.any(|above| is_file(&above) == Some(true));
+                    Ok(if is_below { ExistingEntry::BelowAFile } else { ExistingEntry::Nothing })
+                }
+            };
+        }
         let opened = self.store.open(path, 0).map(|node| matches!(node, Node::File(..)));
         match opened {
             Ok(false) => Ok(ExistingEntry::Directory),
@@ -206,6 +237,21 @@ impl<'m> ImportPlan<'m> {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Lists the whole store, if there are many files and each look at the store is a request to a server.
+    fn list_if_many(&mut self) -> Result<(), StoreError> {
+        self.looked_up += 1;
+        if self.looked_up == MANY && !self.store.info().locations.iter().all(Location::is_local) {
+            let entries = match self.store.open(&MemoryPath::root(), MAX_LEVELS)? {
+                Node::Directory(entries) => entries,
+                Node::File(..) => Vec::new(),
+            };
+            let folding = self.folding;
+            let keyed = entries.iter().map(|it| (folding.key(&it.path).into_owned(), it.is_file()));
+            self.listed = Some(keyed.collect());
+        }
+        Ok(())
     }
 
     fn is_file(&mut self, path: &MemoryPath) -> Result<bool, StoreError> {
@@ -305,5 +351,88 @@ impl Memory {
         let import = Import(self.work_doing(Operation::Imported));
         let written = write(&import);
         (written, import.0.finish())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::MemoryOptions;
+    use crate::store::{Context, Entry, InProcess, Layer, Location, StoreInfo};
+
+    /// A store on another machine, which counts what it is asked.
+    struct Remote {
+        store: InProcess,
+        asked: AtomicUsize,
+    }
+
+    impl Layer for Remote {
+        fn inner(&self) -> &dyn Store {
+            &self.store
+        }
+
+        fn info(&self) -> StoreInfo {
+            StoreInfo {
+                locations: vec![Location::in_service("test://elsewhere", "")],
+                ..self.store.info()
+            }
+        }
+
+        fn open_in(
+            &self,
+            context: &Context,
+            path: &MemoryPath,
+            depth: usize,
+        ) -> Result<Node<'_>, StoreError> {
+            self.asked.fetch_add(1, Ordering::Relaxed);
+            self.store.open_in(context, path, depth)
+        }
+
+        fn list_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+            self.asked.fetch_add(1, Ordering::Relaxed);
+            self.store.list_in(context, path)
+        }
+    }
+
+    #[test]
+    fn a_plan_of_many_files_lists_the_store_and_decides_as_one_of_few() {
+        let path = |path: &str| MemoryPath::parse(path).unwrap();
+        let store = InProcess::new();
+        for (at, content) in [("same", "text"), ("other", "theirs"), ("d/e/f", ""), (".h/i", "")] {
+            let at = path(&format!("/memories/{at}"));
+            store.write(&at, content.as_bytes(), OnExisting::Error).unwrap();
+        }
+        store.make_directory(&path("/memories/empty")).unwrap();
+        let remote = Arc::new(Remote { store, asked: AtomicUsize::new(0) });
+        let memory = Memory::with_store(remote.clone(), MemoryOptions::default());
+        let cases = [
+            ("same", Fate::Unchanged),
+            ("other", Fate::Conflict(InTheWay::AnotherContent)),
+            ("empty", Fate::Conflict(InTheWay::Directory)),
+            ("d/e", Fate::Conflict(InTheWay::Directory)),
+            ("same/below/it", Fate::Conflict(InTheWay::File)),
+            (".h", Fate::Conflict(InTheWay::Directory)),
+            (".h/i", Fate::Conflict(InTheWay::AnotherContent)),
+            ("new/file", Fate::Created),
+        ];
+        for before in [0, MANY - 2, MANY - 1, MANY, 1_000] {
+            for (at, expected) in &cases {
+                let mut plan = memory.plan_import(OnExisting::Error);
+                remote.asked.store(0, Ordering::Relaxed);
+                for number in 0..before {
+                    let at = path(&format!("/memories/before/{number}"));
+                    assert_eq!(plan.add(&at, "").unwrap().fate, Fate::Created);
+                }
+                let at = path(&format!("/memories/{at}"));
+                assert_eq!(plan.add(&at, "text").unwrap().fate, *expected, "{at} after {before}");
+                let asked = remote.asked.load(Ordering::Relaxed);
+                assert!(asked <= MANY + 8, "{asked} looks for {before} files");
+            }
+        }
     }
 }

@@ -56,7 +56,11 @@ impl Recorder {
         let is_new = |file: &&FileToWrite<'_>| {
             let is_recorded = !self.reader.is_hidden(file.path) && !file.path.is_reserved();
             let open = || self.store.open_in(context, file.path, 0).map(drop);
-            is_recorded && open().is_err_and(|error| !error.is_failure() && !file.path.is_root())
+            // A file that must be new is not looked for: if it exists, the batch ends there.
+            let is_new = || {
+                file.existing == OnExisting::Error || open().is_err_and(|error| !error.is_failure())
+            };
+            is_recorded && !file.path.is_root() && is_new()
         };
         if self.journal.appends_together() { files.iter().take_while(is_new).count() } else { 0 }
     }
@@ -118,7 +122,7 @@ impl Recorder {
         }
         let said = self.reader.index_in(context)?.take_unconfirmed();
         records[0].header.confirms.clone_from(&said);
-        let appended = match self.journal.append_together(pen, &records) {
+        let appended = match self.journal.append_together(context, pen, &records) {
             Ok(appended) => appended,
             Err(error) => {
                 // The next record repeats the confirmations.

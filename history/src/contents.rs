@@ -4,8 +4,9 @@
 //! a content that is whole: one in a record, or one in the file itself. If a record on the path is damaged, another path
 //! is searched. The result is compared with its SHA-256, so a wrong content is never returned.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
+use memdir_store::batch::in_batches;
 use memdir_store::{Context, StoreError};
 
 use super::error::HistoryError;
@@ -97,6 +98,42 @@ impl Contents {
             }
         }
         Err(failed.map_or(HistoryError::Damaged, HistoryError::Store))
+    }
+
+    /// The contents that records hold whole, for a caller that needs many. Each of these records is read once, many of them together. `None`
+    /// for a content that no record holds whole, or that could not be read this way.
+    pub(super) fn read_whole(
+        &self,
+        context: &Context,
+        records: &[Stored],
+        journal: &dyn Journal,
+        wanted: &[ContentId],
+    ) -> Vec<Option<Vec<u8>>> {
+        let mut by_record: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (at, wanted) in wanted.iter().enumerate() {
+            let mut sources = self.sources.get(&wanted.sha256).into_iter().flatten();
+            let record = sources.find_map(|source| match source {
+                Source::Whole { record, .. } => Some(*record),
+                Source::Splice { .. } => None,
+            });
+            if let Some(record) = record {
+                by_record.entry(record).or_default().push(at);
+            }
+        }
+        let mut contents = vec![None; wanted.len()];
+        let holders: Vec<(usize, Vec<usize>)> = by_record.into_iter().collect();
+        for some in in_batches(&holders, |(record, _)| records[*record].len) {
+            let stored: Vec<&Stored> = some.iter().map(|(record, _)| &records[*record]).collect();
+            let read = journal.read_together(context, &stored);
+            for ((_, wanting), record) in some.iter().zip(read) {
+                let Ok(record) = record else { continue };
+                for at in wanting {
+                    let content = record.whole(wanted[*at]).map(<[u8]>::to_vec);
+                    contents[*at] = content.filter(|it| Digest::of(it) == wanted[*at].sha256);
+                }
+            }
+        }
+        contents
     }
 
     /// The shortest path to a content that avoids broken records: its start, and the splices to apply.

@@ -3,11 +3,18 @@
 use std::time::SystemTime;
 
 use memdir_store::Operation;
+use memdir_store::batch::{in_batches, read_all};
 use memdir_store::path::MemoryPath;
-use memdir_store::{Context, Mutation, Node, StoreError};
+use memdir_store::{Context, EntryKind, Mutation, Node, StoreError};
 
 use super::record::{ContentId, Row};
 use super::recorder::{Recorded, Recorder};
+
+/// A file that a command deletes or moves, with its size in a listing.
+pub(super) struct FileInTree {
+    pub(super) path: MemoryPath,
+    pub(super) size: u64,
+}
 
 impl Recorder {
     pub(super) fn delete_recorded(
@@ -29,7 +36,7 @@ impl Recorder {
         operation: Operation,
     ) -> Result<(), StoreError> {
         let files = self.files_in_tree(context, path).map_err(StoreError::unchanged)?;
-        if files.first() == Some(path) {
+        if files.first().is_some_and(|file| file.path == *path) {
             // Another process may edit the file meanwhile, so delete exactly the recorded content.
             match self.delete_file_as(context, path, operation) {
                 // It has become a directory since.
@@ -55,8 +62,10 @@ impl Recorder {
         if self.reader.is_hidden(path) {
             return Ok(false);
         }
+        // Its size does not matter, because it is alone.
+        let file = FileInTree { path: path.clone(), size: 0 };
         let recorded =
-            self.record_deletion(context, std::slice::from_ref(path), Operation::Expired)?;
+            self.record_deletion(context, std::slice::from_ref(&file), Operation::Expired)?;
         let deleted = self.store.mutate(context, Mutation::DeleteUnused { path, since });
         self.finish_if_changed(context, recorded, deleted)
     }
@@ -79,7 +88,7 @@ impl Recorder {
     pub(super) fn record_deletion(
         &self,
         context: &Context,
-        files: &[MemoryPath],
+        files: &[FileInTree],
         operation: Operation,
     ) -> Result<Option<Recorded>, StoreError> {
         if files.is_empty() {
@@ -88,15 +97,18 @@ impl Recorder {
         let operation = context.operation(operation);
         let mut draft = self.draft(context)?;
         let record = &mut draft.record;
-        for path in files {
-            let bytes = match self.store.read_in(context, path) {
-                Err(StoreError::NotFound | StoreError::IsADirectory) => continue,
-                // A file whose content cannot be recorded is not deleted.
-                read => read.map_err(StoreError::unchanged)?,
-            };
-            let content = ContentId::of(&bytes);
-            self.keep_unknown(context, record, content, &bytes)?;
-            record.header.rows.push(Row::deleted(operation, path.clone(), content));
+        for some in in_batches(files, |file| file.size) {
+            let paths: Vec<&MemoryPath> = some.iter().map(|file| &file.path).collect();
+            for (path, read) in paths.iter().zip(read_all(&*self.store, context, &paths)) {
+                let bytes = match read {
+                    Err(StoreError::NotFound | StoreError::IsADirectory) => continue,
+                    // A file whose content cannot be recorded is not deleted.
+                    read => read.map_err(StoreError::unchanged)?,
+                };
+                let content = ContentId::of(&bytes);
+                self.keep_unknown(context, record, content, &bytes)?;
+                record.header.rows.push(Row::deleted(operation, (*path).clone(), content));
+            }
         }
         if draft.record.header.rows.is_empty() {
             return Ok(None);
@@ -108,14 +120,14 @@ impl Recorder {
     pub(super) fn record_arrival(
         &self,
         context: &Context,
-        files: &[MemoryPath],
+        files: &[FileInTree],
         from: &MemoryPath,
         to: &MemoryPath,
     ) -> Result<Option<Recorded>, StoreError> {
         let operation = context.operation(Operation::Created);
         let mut draft = self.draft(context)?;
         let record = &mut draft.record;
-        for hidden in files {
+        for FileInTree { path: hidden, .. } in files {
             // The store will refuse a file that cannot be moved, and give the reason.
             let Ok(path) = hidden.moved(from, to) else { continue };
             let bytes = self.store.read_in(context, hidden)?;
@@ -143,13 +155,13 @@ impl Recorder {
         &self,
         context: &Context,
         path: &MemoryPath,
-    ) -> Result<Vec<MemoryPath>, StoreError> {
+    ) -> Result<Vec<FileInTree>, StoreError> {
         match self.store.open_in(context, path, 0) {
-            Ok(Node::File(..)) => Ok(vec![path.clone()]),
+            Ok(Node::File(size, _)) => Ok(vec![FileInTree { path: path.clone(), size }]),
             Ok(Node::Directory(_)) => {
                 let mut files = Vec::new();
                 self.files_below(context, path, &mut files)?;
-                files.sort_unstable();
+                files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
                 Ok(files)
             }
             // The store's own method reports this in its own way.
@@ -162,7 +174,7 @@ impl Recorder {
         &self,
         context: &Context,
         directory: &MemoryPath,
-        files: &mut Vec<MemoryPath>,
+        files: &mut Vec<FileInTree>,
     ) -> Result<(), StoreError> {
         let entries = match self.store.list_in(context, directory) {
             // The directory was removed meanwhile.
@@ -170,10 +182,9 @@ impl Recorder {
             listed => listed?,
         };
         for entry in entries.into_iter().filter(|entry| !self.reader.is_hidden(&entry.path)) {
-            if entry.is_file() {
-                files.push(entry.path);
-            } else {
-                self.files_below(context, &entry.path, files)?;
+            match entry.kind {
+                EntryKind::File(size) => files.push(FileInTree { path: entry.path, size }),
+                EntryKind::Directory => self.files_below(context, &entry.path, files)?,
             }
         }
         Ok(())

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use memdir_store::path::MemoryPath;
 use memdir_store::{
     BatchError, Context, Durability, Entry, FileToWrite, Layer, Node, ReadOnly, Store, StoreError,
+    Times,
 };
 
 use super::recorder::Recorder;
@@ -74,12 +75,15 @@ impl Layer for Hiding {
         paths: &[&MemoryPath],
         visit: &mut dyn FnMut(Vec<u8>),
     ) -> Result<(), StoreError> {
-        if paths.iter().any(|path| self.0.reader.is_hidden(path)) {
-            return paths
-                .iter()
-                .try_for_each(|path| Layer::read_in(self, context, path).map(&mut *visit));
-        }
-        self.0.store.read_batch(context, paths, visit)
+        Layer::read_batch(&self.0, context, paths, visit)
+    }
+
+    fn read_times(
+        &self,
+        context: &Context,
+        paths: &[&MemoryPath],
+    ) -> Result<Vec<Times>, StoreError> {
+        Layer::read_times(&self.0, context, paths)
     }
 
     fn can_keep(&self, path: &MemoryPath) -> bool {

@@ -82,10 +82,11 @@ pub(super) trait Journal: Send + Sync {
     /// [appends records together](Journal::appends_together).
     fn append_together(
         &self,
+        context: &Context,
         pen: Pen,
         records: &[Record],
     ) -> Result<AppendedTogether, StoreError> {
-        let _ = (pen, records);
+        let _ = (context, pen, records);
         Err(StoreError::failed("writing the history", "it takes one record at a time").unchanged())
     }
 
@@ -122,6 +123,16 @@ pub(super) trait Journal: Send + Sync {
         stored: &Stored,
         open: &mut OpenSegment,
     ) -> Result<Record, StoreError>;
+
+    /// Whole records, read together. The caller limits the sum of their lengths.
+    fn read_together(
+        &self,
+        context: &Context,
+        stored: &[&Stored],
+    ) -> Vec<Result<Record, StoreError>> {
+        let mut open = OpenSegment::default();
+        stored.iter().map(|stored| self.read_next(context, stored, &mut open)).collect()
+    }
 
     /// Prevents others from appending and rewriting until the returned value is dropped, if the journal has a lock.
     fn lock(&self) -> Result<Locked, StoreError> {
@@ -246,6 +257,8 @@ pub(super) struct AppendedTogether {
     /// Where the first of them begins, and the length of all of them.
     pub(super) place: Place,
     pub(super) len: u64,
+    /// The place of each record, if each is a file of its own.
+    pub(super) apart: Vec<(HistoryId, Place)>,
     /// The records, if the store keeps them in the transaction of the files.
     pub(super) notes: Vec<Note>,
 }

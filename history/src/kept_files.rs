@@ -19,10 +19,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memdir_store::HistoryId;
+use memdir_store::batch::{batches, in_batches, read_all};
 use memdir_store::path::MemoryPath;
-use memdir_store::{Context, Entry, EntryKind, Mutation, Store, StoreError};
+use memdir_store::{
+    Context, Entry, EntryKind, FileToWrite, Mutation, OnExisting, Store, StoreError, Times,
+};
 
-use super::journal::{Appended, Journal, Loaded, Locked, OpenSegment, Pen, Rewrite, Stored};
+use super::journal::{
+    Appended, AppendedTogether, Journal, Loaded, Locked, OpenSegment, Pen, Rewrite, Stored,
+};
 use super::open_redaction::{LastRedaction, NAME as REDACTION, OpenRedaction};
 use super::packed::{PREFIX, Prefix};
 use super::place::Place;
@@ -160,6 +165,40 @@ impl KeptFiles {
         Ok(Number { block, in_block: highest.unwrap_or(0) + 1 })
     }
 
+    /// The numbers for new records that are written together. Other writers go on behind all of them.
+    fn next_numbers(&self, context: &Context, count: usize) -> Result<Vec<Number>, StoreError> {
+        let mut next = self.next_number(context)?;
+        let first = next.block;
+        let mut numbers = Vec::with_capacity(count);
+        while numbers.len() < count {
+            numbers.push(next);
+            next.in_block += 1;
+            if next.in_block as usize > BLOCK_RECORDS {
+                next = Number { block: next.block + 1, in_block: 1 };
+            }
+        }
+        let last = numbers.last().map_or(first, |last| last.block);
+        let ends: Vec<MemoryPath> = (first..last)
+            .map(|block| block_directory(block)?.join(END).map_err(|_| StoreError::NameTooLong))
+            .collect::<Result<_, _>>()?;
+        let ends: Vec<_> =
+            ends.iter().map(|path| written(path, &[], OnExisting::Overwrite)).collect();
+        // Before the records: a writer who knows one of them must find the block after it.
+        for some in batches(&ends) {
+            self.store.write_batch(&context.separate(), some).map_err(|failed| failed.error)?;
+        }
+        self.block.store(last, Ordering::Relaxed);
+        Ok(numbers)
+    }
+
+    /// The record, with the open redaction applied.
+    fn redacted(&self, record: Record) -> Record {
+        match self.seen_redaction() {
+            Some(LastRedaction::Open(open)) => open.plan.apply(record),
+            _ => record,
+        }
+    }
+
     /// The latest block and its records. The block may not exist yet.
     fn latest_block(&self, context: &Context) -> Result<(u32, Vec<Entry>), StoreError> {
         let mut block = self.block.load(Ordering::Relaxed);
@@ -251,8 +290,16 @@ impl KeptFiles {
         let last = loaded.records.last().map(key);
         let new = there.into_iter().filter(|(_, id, _)| !known.contains(id)).collect::<Vec<_>>();
         let has_new = !new.is_empty();
-        for (number, id, entry) in new {
-            let bytes = match self.store.read_in(context, &entry.path) {
+        let size = |(_, _, entry): &(_, _, Entry)| match entry.kind {
+            EntryKind::File(size) => size,
+            EntryKind::Directory => 0,
+        };
+        let read = in_batches(&new, size).flat_map(|some| {
+            let paths: Vec<&MemoryPath> = some.iter().map(|(_, _, entry)| &entry.path).collect();
+            some.iter().zip(read_all(&*self.store, context, &paths))
+        });
+        for (&(number, id, _), bytes) in read {
+            let bytes = match bytes {
                 Err(StoreError::NotFound) => continue,
                 Err(StoreError::Cancelled) => return Err(StoreError::Cancelled),
                 Err(error) if error.is_failure() => {
@@ -311,6 +358,11 @@ fn numbered(name: &str) -> Option<(u32, HistoryId)> {
     Some((number.parse().ok()?, id.parse().ok()?))
 }
 
+/// A file to write together with others.
+fn written<'f>(path: &'f MemoryPath, content: &'f [u8], existing: OnExisting) -> FileToWrite<'f> {
+    FileToWrite { path, content, times: Times::default(), existing, note: None }
+}
+
 fn damaged(error: Damaged) -> StoreError {
     StoreError::damaged("reading the history", error)
 }
@@ -324,6 +376,47 @@ impl Journal for KeptFiles {
         self.store.mutate(&context.separate(), write)?;
         let (len, place) = (bytes.len() as u64, number.place());
         Ok(Appended { len, is_next: true, pen, place })
+    }
+
+    fn appends_together(&self) -> bool {
+        true
+    }
+
+    /// The records are about different new files, so none depends on another one.
+    fn append_together(
+        &self,
+        context: &Context,
+        pen: Pen,
+        records: &[Record],
+    ) -> Result<AppendedTogether, StoreError> {
+        let numbers = self.next_numbers(context, records.len())?;
+        let mut files = Vec::with_capacity(records.len());
+        for (number, record) in numbers.iter().zip(records) {
+            files.push((number.path(record.header.id)?, record.to_bytes()));
+        }
+        let to_write: Vec<_> =
+            files.iter().map(|(path, bytes)| written(path, bytes, OnExisting::Error)).collect();
+        for some in batches(&to_write) {
+            self.store.write_batch(&context.separate(), some).map_err(|failed| failed.error)?;
+        }
+        let numbered = records.iter().map(|record| record.header.id).zip(numbers);
+        let apart = numbered.map(|(id, number)| (id, number.place())).collect();
+        Ok(AppendedTogether { pen, count: records.len(), apart, ..AppendedTogether::default() })
+    }
+
+    /// Removes the records of changes that were not made. The next record confirms the others.
+    fn end_together(
+        &self,
+        appended: AppendedTogether,
+        _: &[HistoryId],
+        not_made: &[HistoryId],
+    ) -> bool {
+        let not_made: HashSet<&HistoryId> = not_made.iter().collect();
+        for (id, place) in appended.apart.iter().filter(|(id, _)| not_made.contains(id)) {
+            // If that fails, the files show that the change was not made.
+            let _ = Number::of(*place).path(*id).and_then(|path| self.remove(&path));
+        }
+        false
     }
 
     /// The next record contains the confirmation, so this needs no further file.
@@ -356,11 +449,23 @@ impl Journal for KeptFiles {
         _: &mut OpenSegment,
     ) -> Result<Record, StoreError> {
         let path = Number::of(stored.place).path(stored.header.id)?;
-        let record = self.stored_record(context, &path)?;
-        Ok(match self.seen_redaction() {
-            Some(LastRedaction::Open(open)) => open.plan.apply(record),
-            _ => record,
-        })
+        self.stored_record(context, &path).map(|record| self.redacted(record))
+    }
+
+    fn read_together(
+        &self,
+        context: &Context,
+        stored: &[&Stored],
+    ) -> Vec<Result<Record, StoreError>> {
+        let path = |stored: &&Stored| Number::of(stored.place).path(stored.header.id);
+        let paths: Vec<MemoryPath> = match stored.iter().map(path).collect() {
+            Ok(paths) => paths,
+            Err(_) => return stored.iter().map(|stored| self.read(context, stored)).collect(),
+        };
+        let paths: Vec<&MemoryPath> = paths.iter().collect();
+        let read = read_all(&*self.store, context, &paths).into_iter();
+        let record = |bytes: Vec<u8>| Record::from_bytes(&bytes).map_err(damaged);
+        read.map(|bytes| bytes.and_then(record).map(|record| self.redacted(record))).collect()
     }
 
     fn rewrite(
@@ -410,7 +515,7 @@ impl Journal for KeptFiles {
 
 #[cfg(test)]
 mod tests {
-    use memdir_store::{InProcess, OnExisting};
+    use memdir_store::InProcess;
 
     use super::*;
     use crate::record::Header;
@@ -497,6 +602,49 @@ mod tests {
     }
 
     #[test]
+    fn records_that_are_appended_together_are_between_those_of_other_writers() {
+        for count in [0, 1, BLOCK_RECORDS - 1, BLOCK_RECORDS, BLOCK_RECORDS + 1, 1_000] {
+            let store: Arc<dyn Store> = Arc::new(InProcess::new());
+            let [one, other]: [_; 2] = std::array::from_fn(|_| KeptFiles::new(Arc::clone(&store)));
+            append(&other, 9_000);
+            append(&one, 8_000);
+            let together: Vec<Record> = (0..count as u64).rev().map(record).collect();
+            one.append_together(&Context::new(), Pen::default(), &together).unwrap();
+            append(&other, 7_000);
+            append(&one, 6_000);
+            let middle = (0..count as u64).rev();
+            let expected: Vec<u64> =
+                [9_000, 8_000].into_iter().chain(middle).chain([7_000, 6_000]).collect();
+            assert_eq!(order(&other), expected, "{count} together");
+            for block in blocks_in(&store.list(&directory()).unwrap()) {
+                let listed = store.list(&block_directory(block).unwrap()).unwrap();
+                assert!(listed.len() <= BLOCK_RECORDS + 1, "block {block} of {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn of_records_that_were_appended_together_those_of_no_change_are_removed() {
+        let store: Arc<dyn Store> = Arc::new(InProcess::new());
+        let journal = KeptFiles::new(store);
+        let together: Vec<Record> = (0..100).map(record).collect();
+        let appended = journal.append_together(&Context::new(), Pen::default(), &together).unwrap();
+        let ids: Vec<HistoryId> = together.iter().map(|record| record.header.id).collect();
+        journal.end_together(appended, &ids[..60], &ids[70..]);
+        assert_eq!(order(&journal), (0..70).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_writer_that_was_killed_before_its_records_leaves_an_order() {
+        let store: Arc<dyn Store> = Arc::new(InProcess::new());
+        let [killed, other]: [_; 2] = std::array::from_fn(|_| KeptFiles::new(Arc::clone(&store)));
+        append(&other, 5);
+        assert_eq!(killed.next_numbers(&Context::new(), 300).unwrap().len(), 300);
+        (1..5).rev().for_each(|seconds| drop(append(&other, seconds)));
+        assert_eq!(order(&killed), [5, 4, 3, 2, 1]);
+    }
+
+    #[test]
     fn a_record_that_was_withdrawn_is_gone() {
         let store: Arc<dyn Store> = Arc::new(InProcess::new());
         let journal = KeptFiles::new(store);
@@ -517,7 +665,11 @@ mod tests {
                 let journal = KeptFiles::new(Arc::clone(&store));
                 // Each writer's clock goes backwards.
                 threads.spawn(move || {
-                    (0..EACH).for_each(|n| drop(append(&journal, writer * EACH + EACH - n)));
+                    let all: Vec<u64> = (0..EACH).map(|n| writer * EACH + EACH - n).collect();
+                    let (alone, together) = all.split_at(EACH as usize / 2);
+                    alone.iter().for_each(|seconds| drop(append(&journal, *seconds)));
+                    let together: Vec<Record> = together.iter().copied().map(record).collect();
+                    journal.append_together(&Context::new(), Pen::default(), &together).unwrap();
                 });
             }
         });

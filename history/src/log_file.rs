@@ -190,6 +190,7 @@ impl Journal for LogFile {
     /// With one write and one flush.
     fn append_together(
         &self,
+        _: &Context,
         pen: Pen,
         records: &[Record],
     ) -> Result<AppendedTogether, StoreError> {
@@ -202,7 +203,8 @@ impl Journal for LogFile {
         }
         let appended = log.append_frames(&frames).and_then(|at| log.flush().map(|()| at));
         let (place, len) = appended.map_err(failed)?;
-        Ok(AppendedTogether { pen, count: records.len(), place, len, notes: Vec::new() })
+        let count = records.len();
+        Ok(AppendedTogether { pen, count, place, len, ..AppendedTogether::default() })
     }
 
     fn end_together(

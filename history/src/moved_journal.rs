@@ -134,10 +134,11 @@ impl Journal for MovedJournal {
 
     fn append_together(
         &self,
+        context: &Context,
         pen: Pen,
         records: &[Record],
     ) -> Result<AppendedTogether, StoreError> {
-        self.journal()?.append_together(pen, records)
+        self.journal()?.append_together(context, pen, records)
     }
 
     fn end_together(
@@ -147,6 +148,14 @@ impl Journal for MovedJournal {
         not_made: &[HistoryId],
     ) -> bool {
         self.used().end_together(appended, made, not_made)
+    }
+
+    fn read_together(
+        &self,
+        context: &Context,
+        stored: &[&Stored],
+    ) -> Vec<Result<Record, StoreError>> {
+        self.used().read_together(context, stored)
     }
 
     fn confirm(&self, id: HistoryId, appended: Appended) -> bool {

@@ -97,6 +97,7 @@ impl Journal for Noted {
 
     fn append_together(
         &self,
+        _: &Context,
         pen: Pen,
         records: &[Record],
     ) -> Result<AppendedTogether, StoreError> {
@@ -163,6 +164,26 @@ impl Journal for Noted {
         let record =
             self.record(context, i64::try_from(stored.place.at).unwrap_or(-1), stored.len)?;
         if record.header.id == stored.header.id { Ok(record) } else { Err(damaged(Damaged)) }
+    }
+
+    fn read_together(
+        &self,
+        context: &Context,
+        stored: &[&Stored],
+    ) -> Vec<Result<Record, StoreError>> {
+        let number = |stored: &&Stored| (i64::try_from(stored.place.at).unwrap_or(-1), stored.len);
+        let numbers: Vec<_> = stored.iter().map(number).collect();
+        let notes = self.notes().and_then(|notes| notes.read_all(context, &numbers));
+        let mut notes = match notes {
+            Ok(notes) => notes.into_iter(),
+            Err(_) => return stored.iter().map(|stored| self.read(context, stored)).collect(),
+        };
+        let record = |stored: &&Stored| {
+            let bytes = notes.next().flatten().ok_or_else(|| damaged(Damaged))?;
+            let record = self.form.record(Packed::from_bytes(&bytes).map_err(damaged)?)?;
+            if record.header.id == stored.header.id { Ok(record) } else { Err(damaged(Damaged)) }
+        };
+        stored.iter().map(record).collect()
     }
 
     fn rewrite(

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use memdir_store::path::{Folding, MemoryPath};
-use memdir_store::{Node, StoreError};
+use memdir_store::{Location, Node, StoreError};
 
 use super::recorder::Recorder;
 
@@ -20,7 +20,12 @@ pub(super) struct Obstacles<'r> {
     arrives: BTreeMap<MemoryPath, MemoryPath>,
     /// The state of the paths above those, as far as they were inspected.
     above: BTreeMap<MemoryPath, Above>,
+    /// The entries of directories at which many files arrive, by their keys; true for a file.
+    listed: BTreeMap<MemoryPath, BTreeMap<MemoryPath, bool>>,
 }
+
+/// If as many files arrive in a directory on a server, the directory is listed once, instead of a request for each.
+const MANY: usize = 32;
 
 /// The state of a path where a directory is needed.
 #[derive(Clone)]
@@ -47,7 +52,14 @@ impl<'r> Obstacles<'r> {
         leaves: impl Iterator<Item = &'p MemoryPath>,
     ) -> Self {
         let leaves = leaves.map(|path| folding.key(path).into_owned()).collect();
-        Self { recorder, folding, leaves, arrives: BTreeMap::new(), above: BTreeMap::new() }
+        Self {
+            recorder,
+            folding,
+            leaves,
+            arrives: BTreeMap::new(),
+            above: BTreeMap::new(),
+            listed: BTreeMap::new(),
+        }
     }
 
     /// The state of each of these paths. One file arrives at each of them.
@@ -62,6 +74,7 @@ impl<'r> Obstacles<'r> {
                 twice.insert(key);
             }
         }
+        self.list_where_many_arrive(places)?;
         let mut found = Vec::new();
         for place in places {
             let key = self.folding.key(place);
@@ -76,7 +89,40 @@ impl<'r> Obstacles<'r> {
         Ok(found)
     }
 
+    fn list_where_many_arrive(&mut self, places: &[MemoryPath]) -> Result<(), StoreError> {
+        let store = &*self.recorder.store;
+        // On this machine a look is cheap, and it also finds links and special files.
+        if store.info().locations.iter().all(Location::is_local) {
+            return Ok(());
+        }
+        let mut arriving: BTreeMap<MemoryPath, usize> = BTreeMap::new();
+        for directory in places.iter().filter_map(MemoryPath::parent) {
+            *arriving.entry(directory).or_default() += 1;
+        }
+        for (directory, _) in arriving.into_iter().filter(|(_, number)| *number >= MANY) {
+            let entries = match store.list(&directory) {
+                Ok(entries) => entries,
+                Err(error) if error.is_failure() => return Err(error),
+                // What is above is inspected elsewhere.
+                Err(_) => Vec::new(),
+            };
+            let keyed = entries
+                .iter()
+                .map(|entry| (self.folding.key(&entry.path).into_owned(), entry.is_file()));
+            self.listed.insert(self.folding.key(&directory).into_owned(), keyed.collect());
+        }
+        Ok(())
+    }
+
     fn here(&self, place: &MemoryPath) -> Result<Availability, StoreError> {
+        let directory = place.parent().unwrap_or_else(MemoryPath::root);
+        if let Some(entries) = self.listed.get(&*self.folding.key(&directory)) {
+            return Ok(match entries.get(&*self.folding.key(place)) {
+                Some(true) => Availability::Taken,
+                Some(false) => Availability::Obstructed(self.spelled(place)),
+                None => Availability::Free,
+            });
+        }
         match self.recorder.store.open(place, 0) {
             Ok(Node::File(..)) | Err(StoreError::PermissionDenied) => Ok(Availability::Taken),
             Ok(Node::Directory(_)) | Err(StoreError::Symlink | StoreError::SpecialFile) => {

@@ -128,6 +128,22 @@ impl HistoryReader {
         Ok(content)
     }
 
+    /// As [`content`](Self::content), for many contents.
+    pub(super) fn all_contents(
+        &self,
+        context: &Context,
+        snapshot: &Snapshot,
+        wanted: &[ContentId],
+    ) -> Result<Vec<Vec<u8>>, HistoryError> {
+        let (records, journal) = (&snapshot.records, &*self.journal);
+        let whole = snapshot.contents.read_whole(context, records, journal, wanted);
+        let or_computed = |(wanted, whole): (&ContentId, Option<Vec<u8>>)| match whole {
+            Some(content) => Ok(content),
+            None => self.content(context, snapshot, *wanted),
+        };
+        wanted.iter().zip(whole).map(or_computed).collect()
+    }
+
     /// The content after a version.
     pub(super) fn content_of(
         &self,

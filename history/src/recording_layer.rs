@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use memdir_store::path::MemoryPath;
 use memdir_store::{
     BatchError, Context, Entry, FileToWrite, Layer, Mutation, Node, Operation, Problem,
-    ProblemKind, Store, StoreError,
+    ProblemKind, Store, StoreError, Times,
 };
 
 use super::recorder::Recorder;
@@ -51,6 +51,29 @@ impl Layer for Recorder {
 
     fn write_batch(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
         self.write_together(context, files)
+    }
+
+    fn read_batch(
+        &self,
+        context: &Context,
+        paths: &[&MemoryPath],
+        visit: &mut dyn FnMut(Vec<u8>),
+    ) -> Result<(), StoreError> {
+        let shown = paths.iter().position(|path| self.reader.is_hidden(path));
+        let shown = shown.map_or(paths, |hidden| &paths[..hidden]);
+        self.store.read_batch(context, shown, visit)?;
+        if shown.len() < paths.len() { Err(StoreError::NotFound) } else { Ok(()) }
+    }
+
+    fn read_times(
+        &self,
+        context: &Context,
+        paths: &[&MemoryPath],
+    ) -> Result<Vec<Times>, StoreError> {
+        if paths.iter().any(|path| self.reader.is_hidden(path)) {
+            return Err(StoreError::NotFound);
+        }
+        self.store.read_times(context, paths)
     }
 
     fn read_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {

@@ -36,7 +36,7 @@ impl Recorder {
             return self.finish(context, recorded, renamed);
         }
         let folding = Folding::new(self.store.info().folds_case);
-        let is_file = files.first() == Some(from);
+        let is_file = files.first().is_some_and(|file| file.path == *from);
         // Record nothing if the move would be refused.
         if !files.is_empty() {
             let is_other = from == to || !folding.are_same(from, to);
@@ -56,7 +56,8 @@ impl Recorder {
             // Another process may edit the file meanwhile, so move exactly the recorded content.
             return self.rename_file_recorded(context, from, to).map(drop);
         }
-        let recorded = self.record_move(context, files, from, to)?;
+        let paths = files.into_iter().map(|file| file.path).collect();
+        let recorded = self.record_move(context, paths, from, to)?;
         let renamed = self.store.mutate(context, Mutation::Rename { from, to }).map(drop);
         self.finish(context, recorded, renamed)?;
         self.record_taken_along(context, from, Some(to), context.operation(Operation::Renamed));

@@ -81,6 +81,16 @@ impl Step {
         RestoredFile { operation, path: path.clone(), old_path, merged }
     }
 
+    /// The content of the history that the file gets.
+    fn content(&self) -> Option<ContentId> {
+        match self {
+            Self::Edit { merged: None, content, .. } | Self::Create { content, .. } => {
+                Some(*content)
+            }
+            _ => None,
+        }
+    }
+
     /// The order of the steps: deletions make room, then files move, then contents are written.
     pub(super) fn rank(&self) -> u8 {
         match self {
@@ -115,16 +125,14 @@ impl Recorder {
             return Ok(Restored { change: None, files, skipped: Vec::new() });
         }
         // Read all contents before the first step.
-        let mut contents = Vec::new();
-        for step in steps {
-            contents.push(match step {
-                Step::Edit { merged: Some(text), .. } => text.clone().into_bytes(),
-                Step::Edit { content, .. } | Step::Create { content, .. } => {
-                    self.reader.content(context, snapshot, *content)?
-                }
-                _ => Vec::new(),
-            });
-        }
+        let of_history: Vec<ContentId> = steps.iter().filter_map(Step::content).collect();
+        let mut of_history = self.reader.all_contents(context, snapshot, &of_history)?.into_iter();
+        let content = |step: &Step| match (step, step.content()) {
+            (Step::Edit { merged: Some(text), .. }, _) => text.clone().into_bytes(),
+            (_, Some(_)) => of_history.next().unwrap_or_default(),
+            (_, None) => Vec::new(),
+        };
+        let contents: Vec<Vec<u8>> = steps.iter().map(content).collect();
         let make = || {
             let (mut renames, mut creations) = (Vec::new(), Vec::new());
             for (step, content) in steps.iter().zip(&contents) {

@@ -73,6 +73,7 @@ def a_run():
             "str_replace": {"SQLite": rates},
             "one file": {"SQLite": rates},
         },
+        "whole": {"import": {"SQLite": [2_000_000_000]}},
         "sizes": {"view 4 KiB": {"directory, 1,000 files": [1000, 1200]}},
         "memory": {"view 4 KiB": {"core": [8], "Python SDK": [2048]}},
     }
@@ -133,7 +134,7 @@ class Report(unittest.TestCase):
         (self.root / "docs/pictures").mkdir()
         report = program("report")
         names = ["machine", "tmpfs", "disk", "stores", "memory"]
-        names += ["callers, view", "callers, str_replace"]
+        names += ["callers, view", "callers, str_replace", "whole"]
         marks = [report.MARK.format(name) for name in names]
         page = "".join(f"{mark}\nold\n{mark}\n\nText.\n" for mark in marks)
         self.page = self.root / "docs/reference/performance.md"
@@ -162,6 +163,7 @@ class Report(unittest.TestCase):
             "| store | 1 caller | 16 callers |",
             "| SQLite | 100 | 1,600 |",
             "| view 4 KiB | 8.0 KiB | 2.0 MiB |",
+            "| import | 2.0 s |",
         ):
             self.assertIn(line, page)
 

@@ -2,51 +2,60 @@
 
 use memdir_store::path::MemoryPath;
 
+use super::comparison::ToWrite;
 use super::error::refuse;
 use super::{Copied, CopyError, There};
 use crate::store::access::Times;
-use crate::store::batch::{MAX_BATCH_BYTES, MAX_BATCH_FILES};
 use crate::store::transfer::holds;
 use crate::store::{Context, FileToWrite, OnExisting, Store, StoreError};
 
 /// A file that was read from the source.
-pub(super) struct FileOfBatch<'p> {
-    pub(super) path: &'p MemoryPath,
-    pub(super) content: Vec<u8>,
-    pub(super) times: Times,
-    pub(super) existing: OnExisting,
+struct FileOfBatch<'p> {
+    path: &'p MemoryPath,
+    content: Vec<u8>,
+    times: Times,
+    existing: OnExisting,
 }
 
 /// The files that are written next.
 pub(super) struct Batch<'c> {
+    from: &'c dyn Store,
     to: &'c dyn Store,
     files: Vec<FileOfBatch<'c>>,
-    bytes: u64,
 }
 
 impl<'c> Batch<'c> {
-    pub(super) fn new(to: &'c dyn Store) -> Self {
-        Self { to, files: Vec::new(), bytes: 0 }
+    pub(super) fn new(from: &'c dyn Store, to: &'c dyn Store) -> Self {
+        Self { from, to, files: Vec::new() }
     }
 
-    pub(super) fn files(&self) -> u64 {
-        self.files.len() as u64
-    }
-
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Whether a file of this size can be added. An empty batch has room for any file.
-    pub(super) fn has_room(&self, size: u64) -> bool {
-        self.files.is_empty()
-            || self.files.len() < MAX_BATCH_FILES
-                && self.bytes.saturating_add(size) <= MAX_BATCH_BYTES
-    }
-
-    pub(super) fn add(&mut self, file: FileOfBatch<'c>) {
-        self.bytes += file.content.len() as u64;
-        self.files.push(file);
+    /// Reads files of the source, with their times. After an error it has the files before that one.
+    pub(super) fn read(&mut self, files: &'c [ToWrite]) -> Result<(), CopyError> {
+        let paths: Vec<&MemoryPath> = files.iter().map(|file| &file.path).collect();
+        // The times are asked for first: an edit in between has a later time.
+        let times = self.from.read_times(&Context::new(), &paths);
+        let known = times.as_ref().map_or(0, Vec::len);
+        let mut contents = Vec::new();
+        if known == files.len() {
+            let mut push = |content| contents.push(content);
+            // The file of an error is read again below.
+            let _ = self.from.read_batch(&Context::new(), &paths, &mut push);
+        }
+        let read = files.iter().zip(times.unwrap_or_default()).zip(contents);
+        self.files.extend(read.map(|((file, times), content)| {
+            let (path, existing) = (&file.path, file.existing);
+            FileOfBatch { path, content, times, existing }
+        }));
+        for file in &files[self.files.len()..] {
+            let (path, existing) = (&file.path, file.existing);
+            let read = || {
+                let times = Times::of(self.from, path)?;
+                Ok(FileOfBatch { path, content: self.from.read(path)?, times, existing })
+            };
+            let read = read().map_err(|error| CopyError::Source { path: path.clone(), error })?;
+            self.files.push(read);
+        }
+        Ok(())
     }
 
     /// Writes the files, reads each one back, and counts them.
@@ -56,7 +65,6 @@ impl<'c> Batch<'c> {
     /// are copied.
     pub(super) fn write(&mut self, copied: &mut Copied) -> Result<(), CopyError> {
         let files = std::mem::take(&mut self.files);
-        self.bytes = 0;
         let to_write: Vec<_> = files
             .iter()
             .map(|&FileOfBatch { path, ref content, times, existing }| FileToWrite {

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use super::{Entry, Store, StoreError, listed_file};
+use super::{Context, Entry, Store, StoreError, listed_file};
 use crate::path::MemoryPath;
 
 /// The last access of a file, from the listing of its directory.
@@ -67,8 +67,8 @@ impl Times {
     /// # Errors
     /// As [`Store::modified`].
     pub fn of<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<Self, StoreError> {
-        let accessed = if store.info().tracks_access { store.accessed(path)? } else { None };
-        Ok(Self { modified: store.modified(path)?, accessed })
+        let times = store.read_times(&Context::new(), &[path])?;
+        Ok(times.first().copied().unwrap_or_default())
     }
 
     /// Sets the known times that the store tracks.

@@ -4,7 +4,7 @@
 use crate::access::Times;
 use crate::note::Note;
 use crate::path::MemoryPath;
-use crate::{Context, Mutation, OnExisting, StoreError};
+use crate::{Context, Mutation, OnExisting, Store, StoreError};
 
 /// A whole file of [`Store::write_batch`](crate::Store::write_batch).
 #[derive(Debug, Clone, Copy)]
@@ -43,11 +43,16 @@ pub const MAX_BATCH_FILES: usize = 4096;
 pub fn batches<'b, 'f>(
     files: &'b [FileToWrite<'f>],
 ) -> impl Iterator<Item = &'b [FileToWrite<'f>]> {
-    let mut rest = files;
+    in_batches(files, |file| file.content.len() as u64)
+}
+
+/// Splits anything with a size in bytes into batches within these limits. A batch has at least one element.
+pub fn in_batches<'b, T>(all: &'b [T], size: impl Fn(&T) -> u64) -> impl Iterator<Item = &'b [T]> {
+    let mut rest = all;
     std::iter::from_fn(move || {
         let mut bytes = 0_u64;
-        let fits = |file: &&FileToWrite<'_>| {
-            bytes = bytes.saturating_add(file.content.len() as u64);
+        let fits = |one: &&T| {
+            bytes = bytes.saturating_add(size(one));
             bytes <= MAX_BATCH_BYTES
         };
         let count = rest.iter().take(MAX_BATCH_FILES).take_while(fits).count();
@@ -55,6 +60,25 @@ pub fn batches<'b, 'f>(
         rest = left;
         (!batch.is_empty()).then_some(batch)
     })
+}
+
+/// Reads files together, and gives each its own result: after an error the others are read one by one. The caller limits the number of
+/// the files and their sizes.
+pub fn read_all(
+    store: &dyn Store,
+    context: &Context,
+    paths: &[&MemoryPath],
+) -> Vec<Result<Vec<u8>, StoreError>> {
+    let mut read = Vec::with_capacity(paths.len());
+    let done = store.read_batch(context, paths, &mut |content| read.push(Ok(content)));
+    if let Err(error) = done
+        && read.len() < paths.len()
+    {
+        read.push(Err(error));
+    }
+    let rest = &paths[read.len()..];
+    read.extend(rest.iter().map(|path| store.read_in(context, path)));
+    read
 }
 
 /// Writes the files one after another, each with its own changes. This is the default of

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use super::notes::Notes;
 use super::{
     BatchError, Cancellation, Context, Entry, FileToWrite, MountTable, Mutation, Node, Problem,
-    Store, StoreError, StoreInfo, methods_by_mutate,
+    Store, StoreError, StoreInfo, Times, methods_by_mutate,
 };
 use crate::path::MemoryPath;
 
@@ -124,6 +124,14 @@ impl Store for InContext<'_> {
         visit: &mut dyn FnMut(Vec<u8>),
     ) -> Result<(), StoreError> {
         self.store.read_batch(context, paths, visit)
+    }
+
+    fn read_times(
+        &self,
+        context: &Context,
+        paths: &[&MemoryPath],
+    ) -> Result<Vec<Times>, StoreError> {
+        self.store.read_times(context, paths)
     }
 
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {

@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use super::access::Times;
 use super::batch::{BatchError, FileToWrite, write_each};
 use super::notes::Notes;
 use super::{
@@ -52,6 +53,23 @@ macro_rules! layer {
                 paths.iter().try_for_each(|path| self.read_in(context, path).map(&mut *visit))
             }
 
+            /// [`Store::read_times`]. By default they are those of [`modified`](Layer::modified) and [`accessed`](Layer::accessed), one after
+            /// another.
+            #[allow(clippy::missing_errors_doc, reason = "they are those of the store's method")]
+            fn read_times(
+                &self,
+                context: &Context,
+                paths: &[&MemoryPath],
+            ) -> Result<Vec<Times>, StoreError> {
+                let tracks_access = self.info().tracks_access;
+                let times = |path: &&MemoryPath| {
+                    context.check()?;
+                    let accessed = if tracks_access { self.accessed(path)? } else { None };
+                    Ok(Times { modified: self.modified(path)?, accessed })
+                };
+                paths.iter().map(times).collect()
+            }
+
             /// [`Store::mounts`]. By default `None`, because access to the mounted stores would bypass the layer.
             fn mounts(&self) -> Option<&dyn MountTable> {
                 None
@@ -85,6 +103,14 @@ macro_rules! layer {
                 visit: &mut dyn FnMut(Vec<u8>),
             ) -> Result<(), StoreError> {
                 Layer::read_batch(self, context, paths, visit)
+            }
+
+            fn read_times(
+                &self,
+                context: &Context,
+                paths: &[&MemoryPath],
+            ) -> Result<Vec<Times>, StoreError> {
+                Layer::read_times(self, context, paths)
             }
 
             fn mounts(&self) -> Option<&dyn MountTable> {
@@ -163,7 +189,6 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::access::Times;
     use crate::{Condition, Edit, InContext, OnExisting, ReadOnly};
 
     /// Records the names of the called methods. Methods that can fail return an error.
@@ -219,6 +244,7 @@ mod tests {
             Err(BatchError { written: 0, error: StoreError::Busy });
         read_batch(&Context, &[&MemoryPath], &mut dyn FnMut(Vec<u8>)) -> Result<(), StoreError> =
             Err(StoreError::Busy);
+        read_times(&Context, &[&MemoryPath]) -> Result<Vec<Times>, StoreError> = Err(StoreError::Busy);
         inspect(&mut dyn FnMut(Problem)) -> Result<(), StoreError> = Err(StoreError::Busy);
         revision() -> Result<Option<String>, StoreError> = Err(StoreError::Busy);
         notes() -> Option<&dyn Notes> = None;
@@ -272,6 +298,7 @@ mod tests {
         let file = FileToWrite { path: &a, content, times: Times::default(), existing, note: None };
         let _ = store.write_batch(context, &[file]);
         let _ = store.read_batch(context, &[&a], &mut |_| {});
+        let _ = store.read_times(context, &[&a]);
         let _ = store.inspect(&mut |_| {});
         let _ = store.revision();
         let _ = store.notes();
@@ -320,20 +347,22 @@ mod tests {
             change if CHANGES.contains(&change) => "mutate",
             method => method,
         };
-        let mut forwarded: Vec<&str> = methods_of_store().into_iter().map(forward).collect();
+        let forwarded: Vec<&str> = methods_of_store().into_iter().map(forward).collect();
         let bound = |recorder: &'static Recorder| -> Box<dyn Store> {
             let store: &'static &'static Recorder = Box::leak(Box::new(recorder));
             Box::new(InContext::new(store, &Context::new()))
         };
         assert_eq!(reached(bound), forwarded);
         // A layer that forbids or records something must see each file of a batch.
-        for name in &mut forwarded {
-            *name = match *name {
-                "write_batch" => "mutate",
-                "read_batch" => "read_in",
-                name => name,
-            };
-        }
+        let forwarded: Vec<&str> = forwarded
+            .into_iter()
+            .flat_map(|name| match name {
+                "write_batch" => vec!["mutate"],
+                "read_batch" => vec!["read_in"],
+                "read_times" => vec!["info", "modified"],
+                name => vec![name],
+            })
+            .collect();
         assert_eq!(reached(|recorder| Box::new(Plain(recorder))), forwarded);
     }
 
@@ -354,7 +383,8 @@ mod tests {
                 "files_in",
                 "modified",
                 "accessed",
-                "read_in",
+                "read_batch",
+                "read_times",
                 "inspect",
                 "revision",
                 "notes",

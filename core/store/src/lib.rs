@@ -68,6 +68,7 @@ pub mod transfer;
 pub mod turns;
 pub mod walk;
 
+pub use access::Times;
 pub use batch::{BatchError, FileToWrite};
 pub use cancel::Cancellation;
 pub use condition::Condition;
@@ -465,6 +466,27 @@ pub trait Store: Send + Sync {
         visit: &mut dyn FnMut(Vec<u8>),
     ) -> Result<(), StoreError> {
         paths.iter().try_for_each(|path| self.read_in(context, path).map(&mut *visit))
+    }
+
+    /// Returns the times of files, in the order of the paths. A copy reads the times of many files with this. The caller limits the
+    /// number of the files.
+    ///
+    /// By default it asks for those of one file after another.
+    ///
+    /// # Errors
+    /// As [`modified`](Store::modified), for the first file that has an error.
+    fn read_times(
+        &self,
+        context: &Context,
+        paths: &[&MemoryPath],
+    ) -> Result<Vec<Times>, StoreError> {
+        let tracks_access = self.info().tracks_access;
+        let times = |path: &&MemoryPath| {
+            context.check()?;
+            let accessed = if tracks_access { self.accessed(path)? } else { None };
+            Ok(Times { modified: self.modified(path)?, accessed })
+        };
+        paths.iter().map(times).collect()
     }
 
     /// Reports problems that reading the files would not show: structures that contradict each other, and entries that are not

@@ -23,6 +23,18 @@ pub trait Notes: Send + Sync {
         count: u64,
     ) -> Result<Option<Vec<u8>>, StoreError>;
 
+    /// Whole notes, each with its length, in the order of their numbers here; `None` for one that does not exist. The caller limits
+    /// the sum of the lengths.
+    ///
+    /// By default it reads one after another.
+    fn read_all(
+        &self,
+        context: &Context,
+        notes: &[(i64, u64)],
+    ) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        notes.iter().map(|(number, len)| self.read(context, *number, 0, *len)).collect()
+    }
+
     /// Replaces the bytes of notes, removes notes, and then appends `note`, all in one transaction, so a failure or a crash leaves all
     /// of it or nothing. Missing numbers are skipped. If a note above the number `last` exists, the caller does not know it: then
     /// nothing is changed, and the result is `false`.

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Context, Entry, Layer, Location, MountTable, Mutation, Store, StoreError, StoreInfo};
+use super::path::MemoryPath;
+use super::{
+    Context, Entry, Layer, Location, MountTable, Mutation, Store, StoreError, StoreInfo, Times,
+};
 
 /// A store that can be read but not changed. Every change is refused with [`StoreError::ReadOnly`],
 /// whether or not the path exists.
@@ -67,6 +70,23 @@ impl Layer for ReadOnly {
 
     fn mounts(&self) -> Option<&dyn MountTable> {
         self.store.mounts()
+    }
+
+    fn read_batch(
+        &self,
+        context: &Context,
+        paths: &[&MemoryPath],
+        visit: &mut dyn FnMut(Vec<u8>),
+    ) -> Result<(), StoreError> {
+        self.store.read_batch(context, paths, visit)
+    }
+
+    fn read_times(
+        &self,
+        context: &Context,
+        paths: &[&MemoryPath],
+    ) -> Result<Vec<Times>, StoreError> {
+        self.store.read_times(context, paths)
     }
 
     /// Ignores an access instead of failing, so views succeed.

@@ -19,8 +19,8 @@ use memdir_store::notes::Notes;
 use memdir_store::path::MemoryPath;
 use memdir_store::{
     BatchError, Condition, Context, Edit, Entry, EntryKind, FileToWrite, InContext, MountTable,
-    Mutation, Node, Problem, ProblemKind, Sealing, Splice, Store, StoreError, StoreInfo, as_listed,
-    clear_each, methods_by_mutate, reads_in_context,
+    Mutation, Node, Problem, ProblemKind, Sealing, Splice, Store, StoreError, StoreInfo, Times,
+    as_listed, clear_each, methods_by_mutate, reads_in_context,
 };
 use zeroize::Zeroizing;
 
@@ -432,7 +432,38 @@ impl Store for Encrypted {
         paths: &[&MemoryPath],
         visit: &mut dyn FnMut(Vec<u8>),
     ) -> Result<(), StoreError> {
-        paths.iter().try_for_each(|path| self.read_in(context, path).map(&mut *visit))
+        let (mut found, mut missing) = (Vec::new(), None);
+        for path in paths {
+            let at = self.bound(context, path).and_then(|path| {
+                let at = self.at_existing(&path)?;
+                Ok((path, at))
+            });
+            match at {
+                Ok(at) => found.push(at),
+                Err(error) => {
+                    missing = Some(error);
+                    break;
+                }
+            }
+        }
+        let inside: Vec<&MemoryPath> = found.iter().map(|(_, at)| at).collect();
+        let mut sealed = Vec::new();
+        let read = self.inner.read_batch(context, &inside, &mut |bytes| sealed.push(bytes));
+        for ((path, at), bytes) in found.iter().zip(sealed) {
+            visit(self.content(context, path, at, bytes)?);
+        }
+        read?;
+        missing.map_or(Ok(()), Err)
+    }
+
+    fn read_times(
+        &self,
+        context: &Context,
+        paths: &[&MemoryPath],
+    ) -> Result<Vec<Times>, StoreError> {
+        let inside = paths.iter().map(|path| self.at_existing(path));
+        let inside: Vec<MemoryPath> = inside.collect::<Result<_, _>>()?;
+        self.inner.read_times(context, &inside.iter().collect::<Vec<_>>())
     }
 
     /// No directory, because the underlying store's directory contains encrypted files. Encrypted names distinguish case.

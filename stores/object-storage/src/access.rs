@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::{Duration, SystemTime};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use memdir_store::access::is_unused;
+use memdir_store::access::{Times, is_unused};
 use memdir_store::path::MemoryPath;
 use memdir_store::{Entry, Scope, StoreError, micros};
 use object_store::path::Path as Key;
@@ -92,6 +92,16 @@ impl Client {
     ) -> Result<Option<SystemTime>, ObjectError> {
         match self.noted(path).await? {
             Some((_, accessed)) => Ok(accessed),
+            None => Err(self.no_file(path).await?.into()),
+        }
+    }
+
+    /// The times of a file, with two requests at most.
+    pub(super) async fn times(&self, path: &MemoryPath) -> Result<Times, ObjectError> {
+        match self.noted(path).await? {
+            Some((file, accessed)) => {
+                Ok(Times { modified: micros::time(file.modified()), accessed })
+            }
             None => Err(self.no_file(path).await?.into()),
         }
     }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use futures_util::{StreamExt, stream};
+use futures_util::{StreamExt, TryStreamExt, stream};
 use memdir_store::access::Times;
 use memdir_store::path::MemoryPath;
 use memdir_store::settings::OnExisting;
@@ -86,6 +86,22 @@ impl ObjectStorage {
             }
         }
         Ok(())
+    }
+}
+
+impl ObjectStorage {
+    /// [`Store::read_times`](memdir_store::Store::read_times).
+    pub(super) fn times_together(
+        &self,
+        context: &Context,
+        paths: &[&MemoryPath],
+    ) -> Result<Vec<Times>, StoreError> {
+        let paths: Vec<MemoryPath> = paths.iter().copied().cloned().collect();
+        self.run(context, "reading the times of files", |client| async move {
+            let client = &client;
+            let times = |path| async move { client.times(&path).await };
+            stream::iter(paths).map(times).buffered(TOGETHER).try_collect().await
+        })
     }
 }
 

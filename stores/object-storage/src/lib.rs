@@ -28,7 +28,7 @@ use memdir_store::path::MemoryPath;
 use memdir_store::per_process::PerProcess;
 use memdir_store::{
     BatchError, Context, Edit, Entry, FileToWrite, Fingerprints, Location, Mutation, Namespace,
-    Node, Problem, Scope, Store, StoreError, StoreInfo, methods_by_mutate, micros,
+    Node, Problem, Scope, Store, StoreError, StoreInfo, Times, methods_by_mutate, micros,
     reads_in_context, runtime,
 };
 use object_store::PutMode;
@@ -340,6 +340,14 @@ impl Store for ObjectStorage {
         visit: &mut dyn FnMut(Vec<u8>),
     ) -> Result<(), StoreError> {
         self.read_together(context, paths, visit)
+    }
+
+    fn read_times(
+        &self,
+        context: &Context,
+        paths: &[&MemoryPath],
+    ) -> Result<Vec<Times>, StoreError> {
+        self.times_together(context, paths)
     }
 
     fn info(&self) -> StoreInfo {

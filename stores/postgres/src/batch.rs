@@ -1,4 +1,4 @@
-//! Writes many files in few transactions, each of two round trips.
+//! Writes many files in few transactions, each of two round trips, and reads many files in one round trip.
 //!
 //! The first round trip takes the namespace's lock and looks at all names of the paths, each directory once. It also draws an id for
 //! each name that does not exist. So the second one adds all rows with one statement, whose arrays have a value for each row. `COPY`
@@ -8,15 +8,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use memdir_store::access::Times;
 use memdir_store::batch::write_each;
 use memdir_store::path::MemoryPath;
 use memdir_store::settings::OnExisting;
 use memdir_store::total::Total;
 use memdir_store::{BatchError, Context, FileToWrite, Store, StoreError};
+use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::PostgresDatabase;
-use super::places::{Names, Place, PlaceState};
+use super::error::PostgresError;
+use super::places::{FILES, Names, Place, PlaceState};
 use super::session::{ChangeTransaction, Parameter, Seen, Wanted};
 use super::statements::{Statement, storable};
 use super::total::Growth;
@@ -195,8 +198,62 @@ impl PostgresDatabase {
         Ok(())
     }
 
+    /// [`Store::read_batch`](memdir_store::Store::read_batch), in one round trip.
+    pub(super) fn read_together(
+        &self,
+        context: &Context,
+        paths: &[&MemoryPath],
+        visit: &mut dyn FnMut(Vec<u8>),
+    ) -> Result<(), StoreError> {
+        self.each_file(context, "reading files", paths, true, &mut |row| {
+            visit(row.try_get(1)?);
+            Ok(())
+        })
+    }
+
+    /// [`Store::read_times`](memdir_store::Store::read_times), in one round trip.
+    pub(super) fn times_together(
+        &self,
+        context: &Context,
+        paths: &[&MemoryPath],
+    ) -> Result<Vec<Times>, StoreError> {
+        let mut times = Vec::new();
+        self.each_file(context, "reading the times of files", paths, false, &mut |row| {
+            times.push(Times { modified: row.try_get(2)?, accessed: row.try_get(3)? });
+            Ok(())
+        })?;
+        Ok(times)
+    }
+
+    /// Calls `visit` with the row of each file, until one of the paths is not a file.
+    fn each_file(
+        &self,
+        context: &Context,
+        operation: &'static str,
+        paths: &[&MemoryPath],
+        with_contents: bool,
+        visit: &mut dyn FnMut(&Row) -> Result<(), tokio_postgres::Error>,
+    ) -> Result<(), StoreError> {
+        let Names { names, above, ends } = Names::of(paths.iter().copied());
+        let ends: Vec<i64> = ends.into_iter().map(|end| end.try_into().unwrap_or(-1)).collect();
+        let parameters: Vec<Parameter> =
+            vec![Box::new(above), Box::new(names), Box::new(ends), Box::new(with_contents)];
+        let rows = self.ask(context, operation, &FILES, parameters)?;
+        for (path, row) in paths.iter().zip(&rows) {
+            let failed = |error| PostgresError::from(error).during(operation);
+            match row.try_get::<_, Option<bool>>(0).map_err(failed)? {
+                Some(false) => visit(row).map_err(failed)?,
+                // No process has written to the namespace yet.
+                None if path.is_root() => return Err(StoreError::IsADirectory),
+                None => return Err(StoreError::NotFound),
+                Some(true) => return Err(StoreError::IsADirectory),
+            }
+        }
+        Ok(())
+    }
+
     fn write_part(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
-        let names = Arc::new(Names::of(files));
+        let names = Arc::new(Names::of(files.iter().map(|file| file.path)));
         let total = self.total.are_set();
         let wanted = Wanted { path: MemoryPath::root(), content: None, to: None, total };
         let (mut written, mut forbidden) = (0, None);

@@ -17,7 +17,7 @@ use memdir_store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 use memdir_store::total::Total;
 use memdir_store::{
     BatchError, Context, Edit, Entry, FileToWrite, Fingerprints, Mutation, Namespace, Node,
-    Problem, Store, StoreError, StoreInfo, TotalLimits, methods_by_mutate, reads_in_context,
+    Problem, Store, StoreError, StoreInfo, Times, TotalLimits, methods_by_mutate, reads_in_context,
     runtime,
 };
 use tokio_postgres::Row;
@@ -496,6 +496,23 @@ impl Store for PostgresDatabase {
 
     fn write_batch(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
         self.write_together(context, files)
+    }
+
+    fn read_batch(
+        &self,
+        context: &Context,
+        paths: &[&MemoryPath],
+        visit: &mut dyn FnMut(Vec<u8>),
+    ) -> Result<(), StoreError> {
+        self.read_together(context, paths, visit)
+    }
+
+    fn read_times(
+        &self,
+        context: &Context,
+        paths: &[&MemoryPath],
+    ) -> Result<Vec<Times>, StoreError> {
+        self.times_together(context, paths)
     }
 
     fn info(&self) -> StoreInfo {

@@ -64,6 +64,18 @@ impl Notes for PostgresDatabase {
         read.map_err(|error| PostgresError::from(error).during(READING))
     }
 
+    fn read_all(
+        &self,
+        context: &Context,
+        notes: &[(i64, u64)],
+    ) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        let numbers: Vec<i64> = notes.iter().map(|(number, _)| *number).collect();
+        let parameters: Vec<Parameter> = vec![Box::new(numbers)];
+        let rows = self.ask(context, READING, &statements::READ_NOTES, parameters)?;
+        let read: Result<_, _> = rows.iter().map(|row| row.try_get(0)).collect();
+        read.map_err(|error| PostgresError::from(error).during(READING))
+    }
+
     fn rewrite(
         &self,
         last: i64,

@@ -1,8 +1,8 @@
-//! Looks at the names of the paths of a batch, each once.
+//! Looks at the names of the paths of a batch, each once, and reads the files at these paths.
 
 use std::collections::HashMap;
 
-use memdir_store::FileToWrite;
+use memdir_store::path::MemoryPath;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
@@ -31,6 +31,39 @@ pub(super) static PLACES: Statement = Statement::planned_anew(
     &[Type::TEXT, Type::INT8_ARRAY, Type::TEXT_ARRAY],
 );
 
+/// The files at the names with the numbers `$4`, in their order: their times, and if `$5` is set their contents. The names are those of
+/// [`PLACES`].
+pub(super) static FILES: Statement = Statement {
+    sql: "
+    WITH RECURSIVE given AS MATERIALIZED (
+        SELECT number, above, name
+        FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS given (above, name, number)
+    ), way (number, id) AS (
+        SELECT 0::bigint, root.id
+        FROM (
+            SELECT set_config('memdir.namespace', $1, true) AS namespace OFFSET 0
+        ) AS tenant CROSS JOIN LATERAL (
+            SELECT id FROM memdir.node
+            WHERE namespace = tenant.namespace AND parent = 0 AND name = '' LIMIT 1
+        ) AS root
+    UNION ALL
+        SELECT given.number, next.id
+        FROM way JOIN given ON given.above = way.number CROSS JOIN LATERAL (
+            SELECT id FROM memdir.node
+            WHERE namespace = $1 AND parent = way.id AND name = given.name LIMIT 1
+        ) AS next
+    )
+    SELECT node.is_directory, CASE WHEN $5 THEN node.content END, node.modified, node.accessed
+    FROM unnest($4::bigint[]) WITH ORDINALITY AS wanted (number, place)
+    LEFT JOIN way USING (number) LEFT JOIN LATERAL (
+        SELECT content IS NULL AS is_directory, content, modified, accessed FROM memdir.node
+        WHERE id = way.id LIMIT 1
+    ) AS node ON true ORDER BY wanted.place",
+    types: &[Type::TEXT, Type::INT8_ARRAY, Type::TEXT_ARRAY, Type::INT8_ARRAY, Type::BOOL],
+    sets_namespace: true,
+    is_planned_anew: true,
+};
+
 /// The names of the paths of a batch, each once and after the directory that it is in. They are numbered from 1; 0 is the root.
 pub(super) struct Names {
     pub(super) names: Vec<String>,
@@ -55,12 +88,12 @@ pub(super) enum PlaceState {
 }
 
 impl Names {
-    pub(super) fn of(files: &[FileToWrite<'_>]) -> Self {
+    pub(super) fn of<'p>(paths: impl Iterator<Item = &'p MemoryPath>) -> Self {
         let mut numbers: HashMap<(usize, &str), usize> = HashMap::new();
         let (mut names, mut above, mut ends) = (Vec::new(), Vec::new(), Vec::new());
-        for file in files {
+        for path in paths {
             let mut end = 0;
-            for name in file.path.names() {
+            for name in path.names() {
                 end = *numbers.entry((end, name)).or_insert_with(|| {
                     names.push(name.to_owned());
                     above.push(i64::try_from(end).unwrap_or(i64::MAX));

@@ -412,6 +412,17 @@ pub(super) static READ_NOTE: Statement = Statement::new(
     &[Type::TEXT, Type::INT8, Type::INT4, Type::INT4],
 );
 
+/// The bytes of the notes with the numbers `$2`, in their order.
+pub(super) static READ_NOTES: Statement = Statement::planned_anew(
+    "
+    SELECT note.content FROM unnest($2::bigint[]) WITH ORDINALITY AS wanted (id, place)
+    LEFT JOIN LATERAL (
+        SELECT content FROM memdir.node
+        WHERE id = wanted.id AND namespace = $1 AND parent = -1 LIMIT 1
+    ) AS note ON true ORDER BY wanted.place",
+    &[Type::TEXT, Type::INT8_ARRAY],
+);
+
 /// Replaces the bytes of a note.
 pub(super) static REPLACE_NOTE: Statement = Statement::new(
     "UPDATE memdir.node SET content = $3 WHERE namespace = $1 AND parent = -1 AND id = $2",

@@ -76,9 +76,10 @@ impl Floor {
         Ok(staged)
     }
 
-    fn edit(&self, name: &str, edit: impl FnOnce(&str) -> String) -> Result<(), Errno> {
+    /// An edit without a new content fails.
+    fn edit(&self, name: &str, edit: impl FnOnce(&str) -> Option<String>) -> Result<(), Errno> {
         let content = String::from_utf8(self.content(name)?).unwrap();
-        let staged = self.staged(name, edit(&content).as_bytes())?;
+        let staged = self.staged(name, edit(&content).ok_or(Errno::INVAL)?.as_bytes())?;
         renameat(&self.0, staged, &self.0, name)?;
         fsync(&self.0)
     }
@@ -92,14 +93,17 @@ impl Floor {
                 fsync(&self.0)
             }
             Command::StrReplace { path, old_str, new_str } => {
-                self.edit(below(path), |content| content.replacen(&**old_str, new_str, 1))
+                let once = |content: &str| content.matches(&**old_str).count() == 1;
+                self.edit(below(path), |content| {
+                    once(content).then(|| content.replacen(&**old_str, new_str, 1))
+                })
             }
             Command::Insert { path, insert_line, insert_text } => {
                 self.edit(below(path), |content| {
                     let before = usize::try_from(*insert_line).unwrap();
                     let at = content.split_inclusive('\n').take(before).map(str::len).sum();
                     let (head, tail) = content.split_at(at);
-                    format!("{head}{insert_text}{tail}")
+                    Some(format!("{head}{insert_text}{tail}"))
                 })
             }
             Command::Delete { path } => {
@@ -117,14 +121,17 @@ impl Floor {
 }
 
 impl Subject for Floor {
-    fn call(&self, command: &Command<'_>) {
-        self.execute(command).unwrap();
+    fn call(&self, command: &Command<'_>) -> bool {
+        self.execute(command).is_ok()
     }
 }
 
-/// The name in the directory of a path: all measured files are in it.
+/// The name of a path in the directory, which is `.` itself.
 fn below(path: &str) -> &str {
-    path.strip_prefix("/memories").unwrap().trim_start_matches('/')
+    match path.strip_prefix("/memories").unwrap().trim_start_matches('/') {
+        "" => ".",
+        name => name,
+    }
 }
 
 /// The entries of a directory, with the sizes of the files.

@@ -4,7 +4,7 @@
 //! `memdir-bench with-options ADDRESS`
 //!
 //! Reads requests from its input, one JSON object per line, and answers each with a line. `protocol.rs`
-//! describes them.
+//! describes them. Another use is `memdir-bench whole ADDRESS FILES`, see `whole.rs`.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program for the project itself")]
 
 use std::io;
@@ -15,16 +15,18 @@ use memdir::{Memory, MemoryOptions};
 #[cfg(target_os = "linux")]
 mod floor;
 mod protocol;
+#[cfg(feature = "stores")]
+mod whole;
 
 /// An implementation of the commands.
 trait Subject: Sync {
-    /// Executes a command, which must succeed.
-    fn call(&self, command: &Command<'_>);
+    /// Executes a command, and returns whether it succeeded.
+    fn call(&self, command: &Command<'_>) -> bool;
 }
 
 impl Subject for Memory {
-    fn call(&self, command: &Command<'_>) {
-        std::hint::black_box(self.run(command).unwrap());
+    fn call(&self, command: &Command<'_>) -> bool {
+        std::hint::black_box(self.run(command)).is_ok()
     }
 }
 
@@ -50,6 +52,11 @@ fn main() -> io::Result<()> {
             options.record_access = true;
             options.stale_guard = memdir::policy::StaleGuard::On;
             protocol::serve(&open(address, options)?)
+        }
+        #[cfg(feature = "stores")]
+        ["whole", address, files] => {
+            whole::measure(address, files.parse().map_err(io::Error::other)?);
+            Ok(())
         }
         _ => Err(io::Error::other("usage: memdir-bench floor|core|encrypted|with-options ADDRESS")),
     }

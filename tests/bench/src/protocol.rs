@@ -4,6 +4,8 @@
 //! in its own thread for `seconds`, once for 0, and measures each call. The answer has the median of each
 //! command in nanoseconds, over all callers; the number of calls; and the duration of all in seconds.
 //!
+//! The commands must succeed, or with `fails` fail.
+//!
 //! A request with `first` executes only the first N commands of each list, once, in one thread, and measures
 //! nothing: the first command of every list, then the second of every list. All lists are decoded as a
 //! whole, so requests that differ in N differ only by the execution of commands.
@@ -17,11 +19,15 @@ use serde_json::{Value, json};
 
 use crate::Subject;
 
+type Call<'c> = dyn Fn(&Command<'_>) + Sync + 'c;
+
 #[derive(Deserialize)]
 struct Request {
     callers: Vec<Vec<Value>>,
     #[serde(default)]
     seconds: f64,
+    #[serde(default)]
+    fails: bool,
     first: Option<usize>,
 }
 
@@ -34,11 +40,14 @@ pub(crate) fn serve(subject: &dyn Subject) -> io::Result<()> {
         let answer = match request.first {
             Some(first) => {
                 for number in 0..first {
-                    callers.iter().for_each(|commands| subject.call(&commands[number]));
+                    callers.iter().for_each(|commands| assert!(subject.call(&commands[number])));
                 }
                 json!({})
             }
-            None => measured(subject, &callers, Duration::from_secs_f64(request.seconds)),
+            None => {
+                let call = |command: &Command<'_>| assert!(subject.call(command) != request.fails);
+                measured(&call, &callers, Duration::from_secs_f64(request.seconds))
+            }
         };
         println!("{answer}");
     }
@@ -50,11 +59,11 @@ fn decoded(input: &Value) -> Command<'static> {
     Decoded::of_json(input).command.unwrap().into_owned()
 }
 
-fn measured(subject: &dyn Subject, callers: &[Vec<Command<'_>>], limit: Duration) -> Value {
+fn measured(call: &Call<'_>, callers: &[Vec<Command<'_>>], limit: Duration) -> Value {
     let begun = Instant::now();
     let times: Vec<Vec<Vec<u64>>> = std::thread::scope(|scope| {
-        let call = |commands| scope.spawn(move || repeated(subject, commands, limit));
-        let threads: Vec<_> = callers.iter().map(|commands| call(commands)).collect();
+        let spawn = |commands| scope.spawn(move || repeated(call, commands, limit));
+        let threads: Vec<_> = callers.iter().map(|commands| spawn(commands)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     let seconds = begun.elapsed().as_secs_f64();
@@ -67,13 +76,13 @@ fn measured(subject: &dyn Subject, callers: &[Vec<Command<'_>>], limit: Duration
 }
 
 /// The durations of each command.
-fn repeated(subject: &dyn Subject, commands: &[Command<'_>], limit: Duration) -> Vec<Vec<u64>> {
+fn repeated(call: &Call<'_>, commands: &[Command<'_>], limit: Duration) -> Vec<Vec<u64>> {
     let mut times = vec![Vec::new(); commands.len()];
     let begun = Instant::now();
     loop {
         for (command, times) in commands.iter().zip(&mut times) {
             let begun = Instant::now();
-            subject.call(command);
+            call(command);
             times.push(u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX));
         }
         if begun.elapsed() >= limit {

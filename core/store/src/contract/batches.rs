@@ -58,11 +58,19 @@ fn reading(store: &Checked<'_>, paths: &[MemoryPath], contents: &[Vec<u8>]) -> H
         true,
         read == contents,
     )?;
+    let times = done("asking for times", store.0.read_times(&Context::new(), &all))?;
+    let alone = |at: &&MemoryPath| done("asking for a time", store.0.modified(at));
+    let alone: Vec<_> = all.iter().map(alone).collect::<Result<_, _>>()?;
+    let together: Vec<_> = times.iter().map(|times| times.modified).collect();
+    expect("that times that are asked for together are those of each file", alone, together)?;
     let (mut count, after) = (0, paths.len() / 2);
     all.insert(after, &missing);
     let ended = store.0.read_batch(&Context::new(), &all, &mut |_| count += 1);
     let is_expected = matches!(ended, Err(StoreError::NotFound));
     expect("that a missing file among others is not found", true, is_expected)?;
+    let times = store.0.read_times(&Context::new(), &all);
+    let is_expected = matches!(times, Err(StoreError::NotFound));
+    expect("that a missing file has no times", true, is_expected)?;
     expect("the number of files before the missing one", after, count)
 }
 

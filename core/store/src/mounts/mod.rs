@@ -15,7 +15,7 @@ use super::mount_table::Wrap;
 use super::notes::Notes;
 use super::{
     BatchError, Condition, Context, Entry, FileToWrite, MountTable, Mutation, Node, Problem, Store,
-    StoreError, StoreInfo, methods_by_mutate, reads_in_context,
+    StoreError, StoreInfo, Times, methods_by_mutate, reads_in_context,
 };
 use crate::error::Error;
 use crate::path::{Folding, MemoryPath, ROOT};
@@ -177,6 +177,20 @@ impl Mounts {
         fixed: StoreError,
     ) -> Result<(&dyn Store, MemoryPath), StoreError> {
         if self.is_fixed(path) { Err(fixed) } else { self.within(path) }
+    }
+
+    /// The store of the first of some files, and the paths in it of that file and of those after it in the same store.
+    fn first_in_one_store(
+        &self,
+        files: &[&MemoryPath],
+    ) -> Result<(&dyn Store, Vec<MemoryPath>), StoreError> {
+        let place =
+            |path: &MemoryPath| self.unless_fixed(&self.spelled(path), StoreError::IsADirectory);
+        let mut all = files.iter().map(|path| place(path));
+        let (store, first) = all.next().ok_or(StoreError::NotFound)??;
+        let others = all.map_while(Result::ok);
+        let others = others.take_while(|(other, _)| std::ptr::addr_eq(*other, store));
+        Ok((store, std::iter::once(first).chain(others.map(|(_, path)| path)).collect()))
     }
 
     /// Whether a path is a mount point or above one, so it always exists.
@@ -411,7 +425,27 @@ impl Store for Mounts {
         paths: &[&MemoryPath],
         visit: &mut dyn FnMut(Vec<u8>),
     ) -> Result<(), StoreError> {
-        paths.iter().try_for_each(|path| self.read_in(context, path).map(&mut *visit))
+        let mut rest = paths;
+        while !rest.is_empty() {
+            let (store, inside) = self.first_in_one_store(rest)?;
+            store.read_batch(context, &inside.iter().collect::<Vec<_>>(), visit)?;
+            rest = &rest[inside.len()..];
+        }
+        Ok(())
+    }
+
+    fn read_times(
+        &self,
+        context: &Context,
+        paths: &[&MemoryPath],
+    ) -> Result<Vec<Times>, StoreError> {
+        let (mut times, mut rest) = (Vec::new(), paths);
+        while !rest.is_empty() {
+            let (store, inside) = self.first_in_one_store(rest)?;
+            times.extend(store.read_times(context, &inside.iter().collect::<Vec<_>>())?);
+            rest = &rest[inside.len()..];
+        }
+        Ok(times)
     }
 
     /// Read-only if all stores are read-only. Access times are tracked, and conditions are atomic, if that is true for all
