@@ -666,7 +666,7 @@ mod tests {
                 // Each writer's clock goes backwards.
                 threads.spawn(move || {
                     let all: Vec<u64> = (0..EACH).map(|n| writer * EACH + EACH - n).collect();
-                    let (alone, together) = all.split_at(EACH as usize / 2);
+                    let (alone, together) = all.split_at(all.len() / 2);
                     alone.iter().for_each(|seconds| drop(append(&journal, *seconds)));
                     let together: Vec<Record> = together.iter().copied().map(record).collect();
                     journal.append_together(&Context::new(), Pen::default(), &together).unwrap();

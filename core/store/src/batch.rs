@@ -47,7 +47,7 @@ pub fn batches<'b, 'f>(
 }
 
 /// Splits anything with a size in bytes into batches within these limits. A batch has at least one element.
-pub fn in_batches<'b, T>(all: &'b [T], size: impl Fn(&T) -> u64) -> impl Iterator<Item = &'b [T]> {
+pub fn in_batches<T>(all: &[T], size: impl Fn(&T) -> u64) -> impl Iterator<Item = &[T]> {
     let mut rest = all;
     std::iter::from_fn(move || {
         let mut bytes = 0_u64;
