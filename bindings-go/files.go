@@ -82,6 +82,33 @@ func (m *Memory) Grep(ctx context.Context, query string, options GrepOptions) ([
 	return found, err
 }
 
+// SearchOptions are the options of [Memory.Search].
+type SearchOptions struct {
+	// Path is the file or directory to search; empty for everything.
+	Path string `json:"path,omitempty"`
+	// Limit is the most files, and never more than 1,000; 0 for 10.
+	Limit int `json:"limit,omitempty"`
+}
+
+// Search finds the files that answer a question best, the best first, with their best passages. For exact lines use
+// [Memory.Grep].
+//
+// A file is a hit if it has any word of the question, in any form of the word. "green tea" in quotes requires a phrase,
+// -coffee excludes a word, path:notes requires a text in the path. Hidden files are left out. It searches the text that a
+// view shows.
+//
+// It finds every write that was acknowledged before it, by any process. The first search of a process reads all files,
+// later ones only what has changed. The texts are held in memory, up to the option SearchMaxBytes.
+func (m *Memory) Search(ctx context.Context, query string, options SearchOptions) (SearchResults, error) {
+	arguments := struct {
+		Query string `json:"query"`
+		SearchOptions
+	}{query, options}
+	var found SearchResults
+	err := m.call(ctx, "search", arguments, &found)
+	return found, err
+}
+
 // Index returns a table of contents for a system prompt, of at most maxChars characters: each file with its path, its size
 // and its first line.
 func (m *Memory) Index(ctx context.Context, maxChars int) (string, error) {

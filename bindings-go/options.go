@@ -95,6 +95,20 @@ type MemoryOptions struct {
 	// from your program, never from a model. ActingAs starts a session with another actor. Default: none.
 	Actor string `json:"actor,omitzero"`
 
+	// SearchLanguage: Selects the language of texts in Latin letters, whose endings search ignores: "auto" detects it
+	// for each file, "none" ignores no endings. Default: "auto".
+	SearchLanguage SearchLanguage `json:"search_language,omitzero"`
+
+	// SearchMaxBytes: The most bytes of memory for the index of search, which holds the texts and takes about 1.7
+	// times their size. If not all files fit, the first search takes the newest, and each result says how many are
+	// left out. None sets no limit. Set it with [Of] or [None]. Default: 256 MiB.
+	SearchMaxBytes Opt[int] `json:"search_max_bytes,omitzero"`
+
+	// SearchRecency: Makes search prefer files that were written recently: the score of the newest file is half as
+	// large again, and a file that is older by this duration gets half of that bonus. None gives time no influence.
+	// Set it with [Of] or [None]. Default: none.
+	SearchRecency Opt[time.Duration] `json:"search_recency,omitzero"`
+
 	// Before: Called for each command before the store is touched. It allows the command, replaces its text, or
 	// denies it. The command is not executed if the hook returns an error; the model then reads only that it could
 	// not be checked. The [HookCall] has the actor, and the change that the command would make. Default: none.
@@ -157,6 +171,28 @@ const (
 	SensitiveTextOff    SensitiveText = "off"
 	SensitiveTextReject SensitiveText = "reject"
 	SensitiveTextRedact SensitiveText = "redact"
+)
+
+// SearchLanguage is a value of [MemoryOptions.SearchLanguage].
+type SearchLanguage string
+
+// The values of [MemoryOptions.SearchLanguage], whose comment explains each.
+const (
+	SearchLanguageAuto       SearchLanguage = "auto"
+	SearchLanguageNone       SearchLanguage = "none"
+	SearchLanguageDanish     SearchLanguage = "danish"
+	SearchLanguageDutch      SearchLanguage = "dutch"
+	SearchLanguageEnglish    SearchLanguage = "english"
+	SearchLanguageFinnish    SearchLanguage = "finnish"
+	SearchLanguageFrench     SearchLanguage = "french"
+	SearchLanguageGerman     SearchLanguage = "german"
+	SearchLanguageItalian    SearchLanguage = "italian"
+	SearchLanguageNorwegian  SearchLanguage = "norwegian"
+	SearchLanguagePolish     SearchLanguage = "polish"
+	SearchLanguagePortuguese SearchLanguage = "portuguese"
+	SearchLanguageSpanish    SearchLanguage = "spanish"
+	SearchLanguageSwedish    SearchLanguage = "swedish"
+	SearchLanguageTurkish    SearchLanguage = "turkish"
 )
 
 // Durability is a value of [MemoryOptions.Durability].

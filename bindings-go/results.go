@@ -417,6 +417,49 @@ type RestoredFile struct {
 	Merged *string `json:"merged"`
 }
 
+// SearchHit: A file that answers a question.
+type SearchHit struct {
+	// Path: Its path.
+	Path string `json:"path"`
+	// Score: How well it answers: higher is better. Scores of different searches cannot be compared.
+	Score float64 `json:"score"`
+	// Modified: When it was last written. Zero if the store does not keep times.
+	Modified time.Time `json:"modified"`
+	// Passages: Its best passages, up to three, the best first. If only the path matches, this is the first passage of the
+	// file. It is empty for a file without text.
+	Passages []SearchPassage `json:"passages"`
+}
+
+// SearchMatch: The place of a word in the text of a passage. It is counted in the units in which your language indexes its
+// strings: bytes in Rust, Go and C, code points in Python, UTF-16 code units in JavaScript, Kotlin and Swift.
+type SearchMatch struct {
+	// Start: The start of the word.
+	Start int `json:"start"`
+	// End: The end of the word: the place after it.
+	End int `json:"end"`
+}
+
+// SearchPassage: A part of a file: a short section, a paragraph, or an item of a list.
+type SearchPassage struct {
+	// Text: The text, of at most 800 bytes. It has whole lines, unless a line alone is longer.
+	Text string `json:"text"`
+	// FirstLine: The 1-based number of its first line in the file.
+	FirstLine int `json:"first_line"`
+	// LastLine: The 1-based number of its last line. Both numbers together are a ViewRange.
+	LastLine int `json:"last_line"`
+	// Matches: The places of the words in the text, in ascending order and without overlaps.
+	Matches []SearchMatch `json:"matches"`
+}
+
+// SearchResults: The answer of Memory.search.
+type SearchResults struct {
+	// Hits: The files that answer the question, the best first.
+	Hits []SearchHit `json:"hits"`
+	// FilesLeftOut: The number of files that were not searched, because the index has reached the option SearchMaxBytes, or
+	// because a file is too large to be redacted for a view (SensitiveOnView).
+	FilesLeftOut int `json:"files_left_out"`
+}
+
 // SensitiveMatch: A place where a rule matches sensitive text. It does not contain the text itself.
 type SensitiveMatch struct {
 	// Path: The path of the file, or of the entry whose name matches.

@@ -48,7 +48,8 @@ func SetMaxCalls(n int) int {
 
 // viewOperations are the operations that change nothing.
 var viewOperations = map[string]bool{
-	"read": true, "read_shown": true, "list": true, "exists": true, "grep": true, "find_sensitive": true, "stats": true, "index": true,
+	"read": true, "read_shown": true, "list": true, "exists": true, "grep": true, "search": true, "find_sensitive": true,
+	"stats": true, "index": true,
 	"watch": true, "changes": true, "check": true, "history": true, "grep_history": true, "files_at": true, "read_at": true,
 	"read_version": true, "diff": true, "resolve_id": true, "export_history": true, "blame": true,
 }

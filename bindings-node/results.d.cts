@@ -508,6 +508,56 @@ export interface RestoredFile {
   merged?: string | undefined;
 }
 
+/** A file that answers a question. */
+export interface SearchHit {
+  /** Its path. */
+  path: string;
+  /** How well it answers: higher is better. Scores of different searches cannot be compared. */
+  score: number;
+  /** When it was last written. Absent if the store does not keep times. */
+  modified?: Date | undefined;
+  /**
+   * Its best passages, up to three, the best first. If only the path matches, this is the first
+   * passage of the file. It is empty for a file without text.
+   */
+  passages: SearchPassage[];
+}
+
+/**
+ * The place of a word in the text of a passage. It is counted in the units in which your language
+ * indexes its strings: bytes in Rust, Go and C, code points in Python, UTF-16 code units in
+ * JavaScript, Kotlin and Swift.
+ */
+export interface SearchMatch {
+  /** The start of the word. */
+  start: number;
+  /** The end of the word: the place after it. */
+  end: number;
+}
+
+/** A part of a file: a short section, a paragraph, or an item of a list. */
+export interface SearchPassage {
+  /** The text, of at most 800 bytes. It has whole lines, unless a line alone is longer. */
+  text: string;
+  /** The 1-based number of its first line in the file. */
+  firstLine: number;
+  /** The 1-based number of its last line. Both numbers together are a `viewRange`. */
+  lastLine: number;
+  /** The places of the words in the text, in ascending order and without overlaps. */
+  matches: SearchMatch[];
+}
+
+/** The answer of `Memory.search`. */
+export interface SearchResults {
+  /** The files that answer the question, the best first. */
+  hits: SearchHit[];
+  /**
+   * The number of files that were not searched, because the index has reached the option
+   * `searchMaxBytes`, or because a file is too large to be redacted for a view (`sensitiveOnView`).
+   */
+  filesLeftOut: number;
+}
+
 /** A place where a rule matches sensitive text. It does not contain the text itself. */
 export interface SensitiveMatch {
   /** The path of the file, or of the entry whose name matches. */

@@ -30,7 +30,7 @@ fn into_json(value: Plain) -> Value {
         Plain::Count(count) => count.into(),
         Plain::Text(text) => text.into(),
         Plain::Time(time) => rfc3339(time).into(),
-        Plain::Seconds(seconds) => seconds.into(),
+        Plain::Seconds(number) | Plain::Number(number) => number.into(),
         Plain::List(items) => items.into_iter().map(into_json).collect(),
         Plain::Record(_, fields) => {
             fields.into_iter().map(|(name, value)| (name.to_owned(), into_json(value))).collect()

@@ -3,6 +3,7 @@
 use memdir::command::Dialect;
 use memdir::{Error, GrepQuery, Memory, Project};
 use memdir_bindings_shared::grep_query;
+use memdir_bindings_shared::search::{TextUnit, in_unit};
 use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Object, ToNapiValue, Unknown};
 use napi_derive::napi;
@@ -127,6 +128,28 @@ impl Engine {
         let path = given(env, "path", path, string)?;
         let limit = given(env, "limit", limit, count)?;
         let work = move |memory: &Memory| memory.grep(&query, &path, limit);
+        self.for_own_code(env, Purpose::View, cancellation, work, Shown::of)
+    }
+
+    /// The files that answer a question best.
+    #[napi(
+        ts_args_type = "query: string, path: string, limit: number, cancellation?: Cancellation | undefined",
+        ts_return_type = "Promise<results.SearchResults>"
+    )]
+    pub fn search<'env>(
+        &self,
+        env: &'env Env,
+        query: Unknown<'_>,
+        path: Unknown<'_>,
+        limit: Unknown<'_>,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
+    ) -> napi::Result<Object<'env>> {
+        let query = given(env, "query", query, string)?;
+        let path = given(env, "path", path, string)?;
+        let limit = given(env, "limit", limit, count)?;
+        let work = move |memory: &Memory| {
+            memory.search(&query, &path, limit).map(|found| in_unit(found, TextUnit::Utf16))
+        };
         self.for_own_code(env, Purpose::View, cancellation, work, Shown::of)
     }
 

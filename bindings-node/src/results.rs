@@ -26,6 +26,7 @@ impl Shown {
             Plain::Count(count) => (count as f64).into_unknown(env),
             Plain::Text(text) => text.into_unknown(env),
             Plain::Time(time) => Ok(env.create_date(of_date(time))?.to_unknown()),
+            Plain::Number(number) => number.into_unknown(env),
             Plain::Seconds(seconds) => (seconds * 1_000.0).into_unknown(env),
             Plain::List(items) => items.into_iter().map(Self).collect::<Vec<_>>().into_unknown(env),
             Plain::Record(_, fields) => {

@@ -37,6 +37,14 @@ export interface GrepOptions extends CallOptions {
   limit?: number | undefined;
 }
 
+/** The options of `Memory.search`. */
+export interface SearchOptions extends CallOptions {
+  /** The file or directory to search. Default: `/memories`. */
+  path?: string | undefined;
+  /** The most files to return; never more than 1,000. Default: 10. */
+  limit?: number | undefined;
+}
+
 /** The options of `Memory.findSensitive`. */
 export interface FindSensitiveOptions extends CallOptions {
   /** The most matches to return. Default: 100. */
@@ -125,6 +133,9 @@ export const GREP_OPTIONS: Names<GrepOptions> = {
   limit: true,
   ...CALL_OPTIONS,
 };
+
+/** The names of {@link SearchOptions}. */
+export const SEARCH_OPTIONS: Names<SearchOptions> = { path: true, limit: true, ...CALL_OPTIONS };
 
 /** The names of {@link FindSensitiveOptions}. */
 export const FIND_SENSITIVE_OPTIONS: Names<FindSensitiveOptions> = { limit: true, ...CALL_OPTIONS };

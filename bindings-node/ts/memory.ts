@@ -11,6 +11,7 @@ import type {
   PastFile,
   RedactedText,
   Restored,
+  SearchResults,
   SensitiveMatch,
   Stats,
   Version,
@@ -33,6 +34,7 @@ import {
   GREP_OPTIONS,
   LIST_OPTIONS,
   PROJECT,
+  SEARCH_OPTIONS,
   WRITE_OPTIONS,
 } from './files.js';
 import type {
@@ -41,6 +43,7 @@ import type {
   GrepOptions,
   ListOptions,
   Project,
+  SearchOptions,
   ToolDefinition,
   WriteOptions,
 } from './files.js';
@@ -315,6 +318,32 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
     return this.#ask(options, GREP_OPTIONS, (engine, cancellation, given) => {
       const { regex = false, ignoreCase = false, path = '/memories', limit = 100 } = given;
       return engine.grep(query, regex, ignoreCase, path, limit, cancellation);
+    });
+  }
+
+  /**
+   * The files that answer a question best, the best first, with their best passages. For exact lines
+   * use `grep`.
+   *
+   * A file is a hit if it has any word of the question, in any form of the word. `"green tea"`
+   * requires a phrase, `-coffee` excludes a word, `path:notes` requires a text in the path. Hidden
+   * files are left out. With `sensitiveOnView` it searches the texts as a view shows them.
+   *
+   * It finds every write that was acknowledged before it, by any process. The first search of a
+   * process reads all files, later ones only what has changed. The texts are held in memory, up to
+   * `searchMaxBytes`.
+   *
+   * @example
+   * ```ts
+   * for (const { path, passages } of (await memory.search('which tea does Anna like?')).hits) {
+   *   console.log(path, passages[0]?.text);
+   * }
+   * ```
+   */
+  search(query: string, options: SearchOptions = {}): Promise<SearchResults> {
+    return this.#ask(options, SEARCH_OPTIONS, (engine, cancellation, given) => {
+      const { path = '/memories', limit = 10 } = given;
+      return engine.search(query, path, limit, cancellation);
     });
   }
 

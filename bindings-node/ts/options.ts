@@ -115,6 +115,23 @@ export interface MemoryOptions {
    */
   actor?: string | null | undefined;
   /**
+   * Selects the language of texts in Latin letters, whose endings `search` ignores: `'auto'`
+   * detects it for each file, `'none'` ignores no endings. Default: `'auto'`.
+   */
+  searchLanguage?: 'auto' | 'none' | 'danish' | 'dutch' | 'english' | 'finnish' | 'french' | 'german' | 'italian' | 'norwegian' | 'polish' | 'portuguese' | 'spanish' | 'swedish' | 'turkish' | undefined;
+  /**
+   * The most bytes of memory for the index of `search`, which holds the texts and takes about 1.7
+   * times their size. If not all files fit, the first search takes the newest, and each result says
+   * how many are left out. `null` sets no limit. Default: 268,435,456.
+   */
+  searchMaxBytes?: number | null | undefined;
+  /**
+   * Makes `search` prefer files that were written recently: the score of the newest file is half as
+   * large again, and a file that is older by this duration gets half of that bonus. `null` gives
+   * time no influence. In milliseconds. Default: `null`.
+   */
+  searchRecency?: number | null | undefined;
+  /**
    * Called for each command before the store is touched. It allows the command, replaces its text,
    * or denies it. Default: none.
    */

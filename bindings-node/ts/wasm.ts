@@ -238,6 +238,10 @@ export function instantiate(module: CompiledModule): typeof Native {
       return this.#ask('grep', ['query', 'regex', 'ignore_case', 'path', 'limit'], given);
     }
 
+    search(...given: unknown[]) {
+      return this.#ask('search', ['query', 'path', 'limit'], given);
+    }
+
     findSensitive(...given: unknown[]) {
       return this.#ask('find_sensitive', ['path', 'limit'], given);
     }

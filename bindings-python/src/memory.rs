@@ -9,8 +9,11 @@ use std::sync::Arc;
 use memdir::command::Dialect;
 use memdir::history::{BlamedLine, Erased, PastFile, RedactedText, Restored, Version};
 use memdir::options::Given;
-use memdir::{Expired, GrepMatch, HistoryMatch, Memory as Core, Project, SensitiveMatch, Stats};
+use memdir::{
+    Expired, GrepMatch, HistoryMatch, Memory as Core, Project, SearchResults, SensitiveMatch, Stats,
+};
 use memdir_bindings_shared::history::{Query, export, id, undo_options};
+use memdir_bindings_shared::search::{TextUnit, in_unit};
 use memdir_bindings_shared::{grep_query, redaction_query};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -106,6 +109,14 @@ fn read_dialect(given: OrDefault<'_, hints::Dialect>) -> PyResult<Dialect> {
 ///     actor: The actor of this memory's changes, for its history: a session, a user, the id of a
 ///         tool call. Any text from your program, never from a model. `acting_as` starts a session
 ///         with another actor.
+///     search_language: Selects the language of texts in Latin letters, whose endings `search`
+///         ignores: `"auto"` detects it for each file, `"none"` ignores no endings.
+///     search_max_bytes: The most bytes of memory for the index of `search`, which holds the texts
+///         and takes about 1.7 times their size. If not all files fit, the first search takes the
+///         newest, and each result says how many are left out. `None` sets no limit.
+///     search_recency: Makes `search` prefer files that were written recently: the score of the
+///         newest file is half as large again, and a file that is older by this duration gets half
+///         of that bonus. `None` gives time no influence. Seconds, or a `timedelta`.
 ///     before: Called for each command before the store is touched. It allows the command, replaces
 ///         its text, or denies it. The hook gets a mapping with `command` and its fields; paths are
 ///         validated and canonical. It returns `None` to allow the command, or a dict with the new
@@ -170,8 +181,9 @@ impl Memory {
             sensitive_rules={}, sensitive_on_view=False, expire_after=None, \
             record_access=False, never_expire=(), history=False, \
             history_max_age=2592000.0, history_max_versions=None, \
-            history_max_bytes=None, actor=None, before=None, after=None, \
-            event_content=False, durability='full', lock_timeout=10.0, \
+            history_max_bytes=None, actor=None, search_language='auto', \
+            search_max_bytes=268435456, search_recency=None, before=None, \
+            after=None, event_content=False, durability='full', lock_timeout=10.0, \
             namespace=None, encryption_key=None, encrypt_names=False)",
     )]
     fn new<'py>(
@@ -445,6 +457,53 @@ impl Memory {
         let query = grep_query(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
         let found = done(py, |core| core.grep(&query, path, limit), &self.core)?;
         Ok(Shown(found))
+    }
+
+    /// Finds the files that answer a question best, the best first, with their best passages. For exact
+    /// lines use `grep`.
+    ///
+    /// A file is a hit if it has any word of the question, in any form of the word. `"green tea"`
+    /// requires a phrase, `-coffee` excludes a word, `path:notes` requires a text in the path. Hidden
+    /// files are left out. With `sensitive_on_view` it searches the text that a view would show.
+    ///
+    /// It finds every write that was acknowledged before it, by any process. The first search of a
+    /// process reads all files, later ones only what has changed. The texts are held in memory, up to
+    /// `search_max_bytes`.
+    ///
+    /// Args:
+    ///     query: The question.
+    ///     path: A directory, with everything below it, or a file.
+    ///     limit: The most files to return; never more than 1,000.
+    ///
+    /// Raises:
+    ///     ConfigError: `limit` is wrong.
+    ///     RefusedError: `path` does not exist.
+    ///     StoreError: The store itself failed.
+    ///
+    /// >>> from memdir import Memory
+    /// >>> memory = Memory("memory:")
+    /// >>> memory.write("/memories/drinks.md", "# Drinks\n- Anna prefers green tea\n")
+    /// >>> hit = memory.search("what does Anna like?").hits[0]
+    /// >>> passage = hit.passages[0]
+    /// >>> hit.path, passage.first_line, passage.last_line
+    /// ('/memories/drinks.md', 1, 2)
+    /// >>> [passage.text[match.start : match.end] for match in passage.matches]
+    /// ['Anna']
+    #[pyo3(
+        signature = (query, *, path = Text::Default("/memories"), limit = OrDefault::Default),
+        text_signature = "($self, query, *, path='/memories', limit=10)",
+    )]
+    fn search(
+        &self,
+        py: Python<'_>,
+        query: Text<'_>,
+        path: Text<'_>,
+        limit: OrDefault<'_, hints::Count>,
+    ) -> PyResult<Shown<SearchResults>> {
+        let (query, path) = (query.read("query")?, path.read("path")?);
+        let limit = limit.or("limit", 10, Given::count)?;
+        let found = done(py, |core| core.search(query, path, limit), &self.core)?;
+        Ok(Shown(in_unit(found, TextUnit::CodePoints)))
     }
 
     /// Finds sensitive text with the built-in rules and those of `sensitive_rules`, in names and lines,

@@ -58,6 +58,7 @@ classes! {
     PastFile = memdir::history::PastFile,
     RedactedText = memdir::history::RedactedText,
     Restored = memdir::history::Restored,
+    SearchResults = memdir::SearchResults,
     SensitiveMatch = memdir::SensitiveMatch,
     Stats = memdir::Stats,
     Version = memdir::history::Version,
@@ -91,7 +92,7 @@ fn make(py: Python<'_>, value: Plain) -> PyResult<Bound<'_, PyAny>> {
         Plain::Count(count) => count.into_bound_py_any(py),
         Plain::Text(text) => text.into_bound_py_any(py),
         Plain::Time(time) => nearest(py, time)?.into_bound_py_any(py),
-        Plain::Seconds(seconds) => seconds.into_bound_py_any(py),
+        Plain::Seconds(number) | Plain::Number(number) => number.into_bound_py_any(py),
         Plain::List(items) => PyTuple::new(py, made(py, items)?)?.into_bound_py_any(py),
         Plain::Record(name, fields) => {
             let values = made(py, fields.into_iter().map(|(_, value)| value))?;

@@ -9,6 +9,8 @@ use memdir::options::{Given, OptionValue, Words};
 use memdir::value::{Fields, Value};
 use memdir::{ConfigError, Error, NameCase};
 
+use crate::search::TextUnit;
+
 /// How a language represents times.
 #[derive(Debug, Clone, Copy)]
 pub struct Times {
@@ -24,18 +26,31 @@ pub struct Arguments<'a> {
     names: Vec<&'a str>,
     times: Times,
     omitted: Value<'static>,
+    text_unit: TextUnit,
 }
 
 impl<'a> Arguments<'a> {
     /// `names` are the names that were given, if the language does not check them itself.
     pub fn new(fields: &'a dyn Fields, names: Vec<&'a str>, times: Times) -> Self {
-        Self { fields, names, times, omitted: Value::Null }
+        Self { fields, names, times, omitted: Value::Null, text_unit: TextUnit::Bytes }
     }
 
     /// The same, with the language's word for an argument that is omitted, such as `undefined`. Errors use it instead of `null`.
     #[must_use]
     pub fn with_omitted(self, word: &'static str) -> Self {
         Self { omitted: Value::Other(word.into()), ..self }
+    }
+
+    /// The same, for a language that counts the places in a text in this unit. The default is bytes.
+    #[must_use]
+    pub fn with_text_unit(self, text_unit: TextUnit) -> Self {
+        Self { text_unit, ..self }
+    }
+
+    /// The unit in which the language counts the places in a text.
+    #[must_use]
+    pub fn text_unit(&self) -> TextUnit {
+        self.text_unit
     }
 
     /// The argument; `None` if it is omitted.

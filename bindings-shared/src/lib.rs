@@ -10,6 +10,7 @@ pub mod input;
 pub mod operations;
 pub mod own_store;
 pub mod plain;
+pub mod search;
 pub mod thread_pool;
 
 use memdir::{ConfigError, Error, GrepQuery};

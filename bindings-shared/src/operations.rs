@@ -6,6 +6,7 @@ use memdir::{Error, GrepQuery, Memory, Project};
 use crate::arguments::Arguments;
 use crate::history::{Query, Undo, export, id, undo_options};
 use crate::plain::Plain;
+use crate::search::in_unit;
 use crate::{grep_query, redaction_query};
 
 /// The result of an operation.
@@ -55,6 +56,11 @@ where
         "grep" => {
             let (query, path, limit) = sought(given)?;
             Plain::of(&memory.grep(&query, &path, limit)?)
+        }
+        "search" => {
+            names(&["query", "path", "limit"])?;
+            let (path, limit) = (given.text_or("path", "/memories")?, given.count_or("limit", 10)?);
+            Plain::of(&in_unit(memory.search(&text("query")?, &path, limit)?, given.text_unit()))
         }
         "find_sensitive" => {
             names(&["path", "limit"])?;

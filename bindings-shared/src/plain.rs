@@ -25,6 +25,8 @@ pub enum Plain {
     Time(SystemTime),
     /// A duration in seconds.
     Seconds(f64),
+    /// Any other number with a fraction: a score.
+    Number(f64),
     /// Values of the same kind.
     List(Vec<Plain>),
     /// The name of a type, and its fields in their order.
@@ -98,9 +100,9 @@ impl Serializer for Apart {
         Ok(micros::time(micros).map_or(Plain::Nothing, Plain::Time))
     }
 
-    /// The only numbers with a fraction are durations.
-    fn serialize_f64(self, seconds: f64) -> Result<Plain, Unknown> {
-        Ok(Plain::Seconds(seconds))
+    /// Durations have a name around the number.
+    fn serialize_f64(self, number: f64) -> Result<Plain, Unknown> {
+        Ok(Plain::Number(number))
     }
 
     fn serialize_str(self, value: &str) -> Result<Plain, Unknown> {
@@ -133,7 +135,11 @@ impl Serializer for Apart {
         name: &'static str,
         value: &T,
     ) -> Result<Plain, Unknown> {
-        if [TIME, SECONDS].contains(&name) { value.serialize(self) } else { Err(Unknown) }
+        match (name, value.serialize(self)?) {
+            (SECONDS, Plain::Number(seconds)) => Ok(Plain::Seconds(seconds)),
+            (TIME, time) => Ok(time),
+            _ => Err(Unknown),
+        }
     }
 
     fn serialize_seq(self, _: Option<usize>) -> Result<Items, Unknown> {

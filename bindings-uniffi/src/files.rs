@@ -3,12 +3,13 @@
 
 use memdir::{ConfigError, Project};
 use memdir_bindings_shared::grep_query;
+use memdir_bindings_shared::search::{TextUnit, in_unit};
 
 use crate::border::MemdirText;
 use crate::error::MemdirError;
 use crate::memory::Memory;
 use crate::option_values::texts;
-use crate::results::{Entry, GrepMatch};
+use crate::results::{Entry, GrepMatch, SearchResults};
 
 /// The model host that a tool's definition is for.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,6 +127,29 @@ impl Memory {
         let query = grep_query(&query, regex, ignore_case)?;
         let found = self.core.grep(&query, &path, limit)?;
         Ok(found.into_iter().map(GrepMatch::from).collect())
+    }
+
+    /// The files at `path` and below it that answer a question best, the best first, with their best passages. There are at
+    /// most `limit` of them, and never more than 1,000. For exact lines use `grep`. A null path is `/memories`.
+    ///
+    /// A file is a hit if it has any word of the question, in any form of the word. `"green tea"` requires a phrase,
+    /// `-coffee` excludes a word, `path:notes` requires a text in the path. Hidden files are left out. With
+    /// `sensitive_on_view` it searches the texts as a view shows them.
+    ///
+    /// It finds every write that was acknowledged before it, by any process. The first search of a process reads all files,
+    /// later ones only what has changed. The texts are held in memory, up to `search_max_bytes`.
+    ///
+    /// Throws `Refused` if the path does not exist, `Store` if the store is broken.
+    #[uniffi::method(default(path = None, limit = 10))]
+    pub fn search(
+        &self,
+        query: MemdirText,
+        path: Option<MemdirText>,
+        limit: i64,
+    ) -> Result<SearchResults, MemdirError> {
+        let query = query.option("query")?;
+        let found = self.core.search(&query, &path_or_root(path)?, count("limit", limit)?)?;
+        Ok(in_unit(found, TextUnit::Utf16).into())
     }
 
     /// A table of contents for a system prompt, in at most `max_chars` characters: a line for each file with its path, its

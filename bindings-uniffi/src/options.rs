@@ -100,6 +100,21 @@ pub struct MemoryOptions {
     /// another actor. Default: `null`.
     #[uniffi(default = None)]
     pub actor: Option<MemdirText>,
+    /// Selects the language of texts in Latin letters, whose endings `search` ignores: `auto`
+    /// detects it for each file, `none` ignores no endings. Default: `auto`. `null` selects the
+    /// default.
+    #[uniffi(default = None)]
+    pub search_language: Option<SearchLanguage>,
+    /// The most bytes of memory for the index of `search`, which holds the texts and takes about
+    /// 1.7 times their size. If not all files fit, the first search takes the newest, and each
+    /// result says how many are left out. `null` sets no limit. Default: 256 MiB.
+    #[uniffi(default = Some(268435456))]
+    pub search_max_bytes: Option<i64>,
+    /// Makes `search` prefer files that were written recently: the score of the newest file is half
+    /// as large again, and a file that is older by this duration gets half of that bonus. `null`
+    /// gives time no influence. Default: `null`.
+    #[uniffi(default = None)]
+    pub search_recency: Option<MemdirDuration>,
     /// Includes the reply's text in the events for `after`. Default: no.
     #[uniffi(default = false)]
     pub event_content: bool,
@@ -192,6 +207,14 @@ impl TryFrom<MemoryOptions> for memdir::MemoryOptions {
         if let Some(value) = given.actor {
             options.set("actor", Given::Text(value))?;
         }
+        if let Some(value) = given.search_language {
+            options.set("search_language", Given::Word(value.word()))?;
+        }
+        options
+            .set("search_max_bytes", given.search_max_bytes.map_or(Given::None, Given::Number))?;
+        if let Some(value) = given.search_recency {
+            options.set("search_recency", Given::Duration(value))?;
+        }
         if given.event_content {
             options.set("event_content", Given::Flag(true))?;
         }
@@ -270,6 +293,63 @@ impl SensitiveText {
             Self::Off => "off",
             Self::Reject => "reject",
             Self::Redact => "redact",
+        }
+    }
+}
+
+/// Selects the language of texts in Latin letters, whose endings `search` ignores.
+#[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SearchLanguage {
+    /// The language of each file is detected.
+    Auto,
+    /// No language: a word is found only in the form of the query.
+    None,
+    /// Danish.
+    Danish,
+    /// Dutch.
+    Dutch,
+    /// English.
+    English,
+    /// Finnish.
+    Finnish,
+    /// French.
+    French,
+    /// German.
+    German,
+    /// Italian.
+    Italian,
+    /// Norwegian.
+    Norwegian,
+    /// Polish.
+    Polish,
+    /// Portuguese.
+    Portuguese,
+    /// Spanish.
+    Spanish,
+    /// Swedish.
+    Swedish,
+    /// Turkish.
+    Turkish,
+}
+
+impl SearchLanguage {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::None => "none",
+            Self::Danish => "danish",
+            Self::Dutch => "dutch",
+            Self::English => "english",
+            Self::Finnish => "finnish",
+            Self::French => "french",
+            Self::German => "german",
+            Self::Italian => "italian",
+            Self::Norwegian => "norwegian",
+            Self::Polish => "polish",
+            Self::Portuguese => "portuguese",
+            Self::Spanish => "spanish",
+            Self::Swedish => "swedish",
+            Self::Turkish => "turkish",
         }
     }
 }

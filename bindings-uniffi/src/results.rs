@@ -827,6 +827,94 @@ impl From<memdir::history::RestoredFile> for RestoredFile {
     }
 }
 
+/// A file that answers a question.
+#[derive(uniffi::Record, Debug, Clone, PartialEq)]
+pub struct SearchHit {
+    /// Its path.
+    pub path: String,
+    /// How well it answers: higher is better. Scores of different searches cannot be compared.
+    pub score: f64,
+    /// When it was last written. Null if the store does not keep times.
+    #[uniffi(default = None)]
+    pub modified: Option<SystemTime>,
+    /// Its best passages, up to three, the best first. If only the path matches, this is the first passage of the file.
+    /// It is empty for a file without text.
+    #[uniffi(default = [])]
+    pub passages: Vec<SearchPassage>,
+}
+
+impl From<memdir::SearchHit> for SearchHit {
+    fn from(value: memdir::SearchHit) -> Self {
+        Self {
+            path: value.path.to_string(),
+            score: value.score,
+            modified: value.modified,
+            passages: value.passages.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+/// The place of a word in the text of a passage. It is counted in the units in which your language indexes its strings:
+/// bytes in Rust, Go and C, code points in Python, UTF-16 code units in JavaScript, Kotlin and Swift.
+#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
+pub struct SearchMatch {
+    /// The start of the word.
+    pub start: i64,
+    /// The end of the word: the place after it.
+    pub end: i64,
+}
+
+impl From<memdir::SearchMatch> for SearchMatch {
+    fn from(value: memdir::SearchMatch) -> Self {
+        Self { start: number(value.start), end: number(value.end) }
+    }
+}
+
+/// A part of a file: a short section, a paragraph, or an item of a list.
+#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
+pub struct SearchPassage {
+    /// The text, of at most 800 bytes. It has whole lines, unless a line alone is longer.
+    pub text: String,
+    /// The 1-based number of its first line in the file.
+    pub first_line: i64,
+    /// The 1-based number of its last line. Both numbers together are a `view_range`.
+    pub last_line: i64,
+    /// The places of the words in the text, in ascending order and without overlaps.
+    #[uniffi(default = [])]
+    pub matches: Vec<SearchMatch>,
+}
+
+impl From<memdir::SearchPassage> for SearchPassage {
+    fn from(value: memdir::SearchPassage) -> Self {
+        Self {
+            text: value.text,
+            first_line: number(value.first_line),
+            last_line: number(value.last_line),
+            matches: value.matches.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+/// The answer of `Memory.search`.
+#[derive(uniffi::Record, Debug, Clone, PartialEq)]
+pub struct SearchResults {
+    /// The files that answer the question, the best first.
+    #[uniffi(default = [])]
+    pub hits: Vec<SearchHit>,
+    /// The number of files that were not searched, because the index has reached the option `search_max_bytes`, or
+    /// because a file is too large to be redacted for a view (`sensitive_on_view`).
+    pub files_left_out: i64,
+}
+
+impl From<memdir::SearchResults> for SearchResults {
+    fn from(value: memdir::SearchResults) -> Self {
+        Self {
+            hits: value.hits.into_iter().map(Into::into).collect(),
+            files_left_out: number(value.files_left_out),
+        }
+    }
+}
+
 /// A place where a rule matches sensitive text. It does not contain the text itself.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct SensitiveMatch {

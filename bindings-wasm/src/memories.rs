@@ -6,6 +6,7 @@ use memdir::command::Dialect;
 use memdir::value::{Fields, Value};
 use memdir_bindings_shared::arguments::{Arguments as Named, Times};
 use memdir_bindings_shared::operations::{Returned, perform as perform_shared};
+use memdir_bindings_shared::search::TextUnit;
 use serde_json::Value as Json;
 
 use crate::answer;
@@ -26,7 +27,9 @@ const TIMES: Times = Times { read: time, rest: Duration::from_nanos(LAST_NANOS) 
 pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> {
     let memory = MEMORIES.get(given.number(0))?.cancelled_by(&given.cancellation(1));
     let fields = Object(given.get(2));
-    let named = Named::new(&fields, Vec::new(), TIMES).with_omitted("undefined");
+    let named = Named::new(&fields, Vec::new(), TIMES)
+        .with_omitted("undefined")
+        .with_text_unit(TextUnit::Utf16);
     Ok(match method {
         "acting_as" => MEMORIES.add(memory.acting_as(&named.text("actor")?)).into(),
         // The times of entries are numbers.

@@ -20,6 +20,7 @@ pub(crate) fn into_json(value: Plain) -> Json {
         Plain::Text(text) => text.into(),
         // No field has the name `$date`. `decode` of `ts/wasm-values.ts` makes a `Date` from it.
         Plain::Time(time) => json!({ "$date": of_date(time) }),
+        Plain::Number(number) => number.into(),
         Plain::Seconds(seconds) => (seconds * 1_000.0).into(),
         Plain::List(items) => items.into_iter().map(into_json).collect(),
         Plain::Record(_, fields) => {

@@ -4,6 +4,7 @@
 //! not the file name.
 
 use memchr::memmem;
+use memdir_store::path::MemoryPath;
 
 /// The longest side, in pixels, that Claude's API accepts.
 pub(crate) const MAX_IMAGE_SIDE: u32 = 8000;
@@ -39,6 +40,14 @@ impl Image {
         };
         (width > 0 && height > 0).then_some(Self { media_type, width, height })
     }
+}
+
+/// Returns whether a file with this name is shown as an image.
+pub(crate) fn has_image_name(path: &MemoryPath) -> bool {
+    let extension = path.name().and_then(|name| name.rsplit_once('.')).map(|(_, end)| end);
+    extension.is_some_and(|extension| {
+        ["png", "jpg", "jpeg"].iter().any(|image| extension.eq_ignore_ascii_case(image))
+    })
 }
 
 /// Returns the width and height in the first chunk, if all chunks up to the last one are present. A chunk has a

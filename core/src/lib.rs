@@ -45,6 +45,7 @@
 //! | `encryption` | encryption of any store: `encryption_key` of [`MemoryOptions`] |
 //! | `tracing` | a span for each call |
 //! | `fast-regex` | a faster regular-expression engine for searches and for rules for sensitive text |
+//! | `search` | a search that ranks: [`Memory::search`] |
 //! | `schema` | a JSON Schema of each result and event (the trait `JsonSchema` of schemars 1) |
 //! | `testing` | `store::contract`, which checks your own store |
 //!
@@ -82,6 +83,8 @@ mod pin;
 mod policies;
 mod preview;
 mod repair;
+#[cfg(feature = "search")]
+mod search;
 mod session;
 mod trace;
 mod unit_of_work;
@@ -106,6 +109,8 @@ pub use memory::Memory;
 pub use options::MemoryOptions;
 pub use policy::expiry::Expired;
 pub use reply::{Content, Reply};
+#[cfg(feature = "search")]
+pub use search::{SearchHit, SearchLanguage, SearchMatch, SearchPassage, SearchResults};
 #[cfg(feature = "encryption")]
 pub use store::EncryptionKey;
 pub use store::{

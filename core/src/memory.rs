@@ -20,6 +20,8 @@ use crate::pin::{Pin, Pinned};
 use crate::policies::Policies;
 use crate::policy::expiry::{self, Expired};
 use crate::reply::{self, Content, Reply};
+#[cfg(feature = "search")]
+use crate::search::Searcher;
 use crate::session::Session;
 use crate::store::{Cancellation, InContext, Mutation, ReadOnly, Store, StoreError, open_store};
 use crate::trace;
@@ -27,6 +29,8 @@ use crate::unit_of_work::UnitOfWork;
 
 mod files;
 mod history;
+#[cfg(feature = "search")]
+mod search;
 
 /// The memory directory: executes the six commands of Claude's memory tool on a store.
 ///
@@ -57,6 +61,8 @@ pub struct Memory {
     history: Option<Arc<Recorder>>,
     session: Session,
     cancellation: Cancellation,
+    #[cfg(feature = "search")]
+    searcher: Arc<Searcher>,
 }
 
 impl std::fmt::Debug for Memory {
@@ -112,6 +118,8 @@ impl Memory {
             history,
             session,
             cancellation: Cancellation::never(),
+            #[cfg(feature = "search")]
+            searcher: Arc::default(),
         }
     }
 
@@ -604,6 +612,12 @@ impl Memory {
     /// ```
     pub fn observe(&self, listener: impl Fn(&Change) + Send + Sync + 'static) -> Subscription {
         changes::observe(&self.store, listener)
+    }
+
+    /// Drops the texts that the search holds in memory.
+    pub(crate) fn forget_searched(&self) {
+        #[cfg(feature = "search")]
+        self.searcher.clear();
     }
 
     /// Applies `expire_after` before the first command. A failure is not reported here: if the store is broken,

@@ -266,6 +266,13 @@ impl Index {
         Ok(())
     }
 
+    /// Sets the time of a file that has the same text as before, without reading its words again. Returns whether the index has the file.
+    pub fn set_modified(&mut self, path: &str, modified: Option<SystemTime>) -> bool {
+        let slot = self.paths.get(path).map(|slot| *slot as usize);
+        let file = slot.and_then(|slot| self.slots.get_mut(slot)).and_then(Option::as_mut);
+        file.map(|file| file.modified = modified).is_some()
+    }
+
     /// Adds a file whose passages have their postings and owners.
     pub(crate) fn add(&mut self, file: File, slot: u32) {
         self.totals.passages += file.spans.len();
@@ -307,6 +314,15 @@ impl Index {
             self.close_gaps();
         }
         true
+    }
+
+    /// Gives back the memory that removed files have left. The index does this by itself from time to time. It takes time in proportion to the
+    /// size of the index.
+    pub fn shrink(&mut self) {
+        let live = self.totals.passages + self.paths.len();
+        if self.owners.len() > live {
+            self.close_gaps();
+        }
     }
 
     /// The languages of the files.

@@ -34,6 +34,28 @@ impl Index {
     ///
     /// It takes time in proportion to the number of passages, and to the occurrences of the words.
     pub fn search(&self, query: &Query, limit: usize) -> Vec<Hit> {
+        self.search_where(query, limit, |_| true)
+    }
+
+    /// As [`search`](Index::search), among the files for whose paths `is_wanted` returns true. The other files still count for the rarity of
+    /// words, so the scores are the same.
+    ///
+    /// ```
+    /// use memdir_search::{Index, Options, Query};
+    ///
+    /// let mut index = Index::new(Options::default());
+    /// index.put("work/a.md", "green tea", None)?;
+    /// index.put("home/a.md", "green tea", None)?;
+    /// let hits = index.search_where(&Query::parse("tea"), 10, |path| path.starts_with("home/"));
+    /// assert_eq!((hits.len(), hits[0].path.as_str()), (1, "home/a.md"));
+    /// # Ok::<(), memdir_search::IndexFull>(())
+    /// ```
+    pub fn search_where(
+        &self,
+        query: &Query,
+        limit: usize,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Vec<Hit> {
         if limit == 0 || self.is_empty() {
             return Vec::new();
         }
@@ -61,6 +83,7 @@ impl Index {
                 .map(|slot| Match { slot: *slot, score: 0.0, passages: Vec::new() })
                 .collect();
         }
+        files.retain(|found| is_wanted(self.path_of(found)));
         self.restrict(query, &phrases, &mut files);
         self.prefer_recent(&mut files);
         self.keep_best(&mut files, limit.saturating_add(READ_FILES));

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
         PastFile,
         RedactedText,
         Restored,
-        SensitiveMatch,
+        SearchResults,
+    SensitiveMatch,
         Stats,
         Version,
     )
@@ -326,6 +327,17 @@ class AsyncMemory(Generic[ViewT_co]):
             path=path,
             limit=limit,
         )
+
+    async def search(
+        self, query: str, *, path: str = "/memories", limit: int = 10
+    ) -> SearchResults:
+        """Finds the files that answer a question best. Same as `Memory.search`.
+
+        Raises:
+            RefusedError: Nothing is at `path`.
+            StoreError: The store itself failed.
+        """
+        return await self._reading(self._memory.search, query, path=path, limit=limit)
 
     async def find_sensitive(
         self, path: str = "/memories", *, limit: int = 100

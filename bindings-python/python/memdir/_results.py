@@ -645,6 +645,73 @@ class Restored:
 
 
 @dataclass(frozen=True, slots=True)
+class SearchMatch:
+    """The place of a word in the text of a passage.
+
+    It is counted in the units in which your language indexes its strings: bytes in Rust, Go and C,
+    code points in Python, UTF-16 code units in JavaScript, Kotlin and Swift.
+
+    Attributes:
+        start: The start of the word.
+        end: The end of the word: the place after it.
+    """
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPassage:
+    """A part of a file: a short section, a paragraph, or an item of a list.
+
+    Attributes:
+        text: The text, of at most 800 bytes. It has whole lines, unless a line alone is longer.
+        first_line: The 1-based number of its first line in the file.
+        last_line: The 1-based number of its last line. Both numbers together are a `view_range`.
+        matches: The places of the words in the text, in ascending order and without overlaps.
+    """
+
+    text: str
+    first_line: int
+    last_line: int
+    matches: tuple[SearchMatch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A file that answers a question.
+
+    Attributes:
+        path: Its path.
+        score: How well it answers: higher is better. Scores of different searches cannot be
+            compared.
+        modified: When it was last written. `None` if the store does not keep times.
+        passages: Its best passages, up to three, the best first. If only the path matches, this is
+            the first passage of the file. It is empty for a file without text.
+    """
+
+    path: str
+    score: float
+    modified: datetime | None
+    passages: tuple[SearchPassage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResults:
+    """The answer of `Memory.search`.
+
+    Attributes:
+        hits: The files that answer the question, the best first.
+        files_left_out: The number of files that were not searched, because the index has reached
+            the option `search_max_bytes`, or because a file is too large to be redacted for a view
+            (`sensitive_on_view`).
+    """
+
+    hits: tuple[SearchHit, ...]
+    files_left_out: int
+
+
+@dataclass(frozen=True, slots=True)
 class SensitiveMatch:
     """A place where a rule matches sensitive text.
 
@@ -742,6 +809,10 @@ for _class in (
     RedactedText,
     RestoredFile,
     Restored,
+    SearchMatch,
+    SearchPassage,
+    SearchHit,
+    SearchResults,
     SensitiveMatch,
     SizedPath,
     TimedPath,

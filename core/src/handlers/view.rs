@@ -8,7 +8,7 @@ use memdir_store::path::MemoryPath;
 
 use super::text;
 use crate::command::ViewRange;
-use crate::image::{Image, MAX_IMAGE_SIDE};
+use crate::image::{Image, MAX_IMAGE_SIDE, has_image_name};
 use crate::options::MemoryOptions;
 use crate::policies::Policies;
 use crate::policy::sensitive;
@@ -68,7 +68,9 @@ fn show(
             let notice = policies.limits.notice(store);
             return Ok(Content::Text(listing(options, path, entries, notice)));
         }
-        Ok(Node::File(size, content)) if is_image(path) => image(options, path, size, content)?,
+        Ok(Node::File(size, content)) if has_image_name(path) => {
+            image(options, path, size, content)?
+        }
         Ok(Node::File(size, content)) => {
             let content = match &mut fingerprinter {
                 Some(fingerprinter) => fingerprinter.through(content),
@@ -135,13 +137,6 @@ fn push_entry(out: &mut String, entry: &Entry) {
         // documentation's example.
         EntryKind::Directory => write!(out, "\n4.0K\t{}", entry.path),
     };
-}
-
-fn is_image(path: &MemoryPath) -> bool {
-    let extension = path.name().and_then(|name| name.rsplit_once('.')).map(|(_, end)| end);
-    extension.is_some_and(|extension| {
-        ["png", "jpg", "jpeg"].iter().any(|image| extension.eq_ignore_ascii_case(image))
-    })
 }
 
 /// Returns the whole image, whatever the range. Reads no more than the limit.
@@ -300,7 +295,7 @@ mod tests {
             (".png", true),
         ] {
             let path = MemoryPath::root().join(name).unwrap();
-            assert_eq!(is_image(&path), image, "{name}");
+            assert_eq!(has_image_name(&path), image, "{name}");
         }
     }
 }

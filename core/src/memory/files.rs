@@ -244,7 +244,7 @@ impl Memory {
     }
 
     /// Runs the steps before every method with a path, in the same order as before a command.
-    fn begin_at(&self, path: &str) -> Result<MemoryPath, Error> {
+    pub(super) fn begin_at(&self, path: &str) -> Result<MemoryPath, Error> {
         let path = files::valid(path)?;
         self.expire_unless_cancelled()?;
         Ok(path)

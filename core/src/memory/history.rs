@@ -181,7 +181,9 @@ impl Memory {
     /// [`HistoryError::IsCurrent`] if a file has this content now. Otherwise the same as
     /// [`read_version`](Memory::read_version).
     pub fn redact(&self, id: HistoryId, reason: &str) -> Result<Option<HistoryId>, HistoryError> {
-        self.changing()?.redact(&self.context(), id, reason)
+        let redacted = self.changing()?.redact(&self.context(), id, reason);
+        self.forget_searched();
+        redacted
     }
 
     /// Permanently removes every content that matches the query from the history, in all versions of all files,
@@ -221,7 +223,9 @@ impl Memory {
     ) -> Result<RedactedText, HistoryError> {
         let recorder = if dry_run { self.recorder()? } else { self.changing()? };
         let has_text = |content: &[u8]| query.is_in_content(content);
-        recorder.redact_matching(&self.context(), &has_text, reason, dry_run)
+        let redacted = recorder.redact_matching(&self.context(), &has_text, reason, dry_run);
+        self.forget_searched();
+        redacted
     }
 
     /// Like [`redact_text`](Memory::redact_text), but a match in a current file is not an error: that content
@@ -253,7 +257,9 @@ impl Memory {
     ) -> Result<RedactedText, HistoryError> {
         let recorder = if dry_run { self.recorder()? } else { self.changing()? };
         let has_text = |content: &[u8]| query.is_in_content(content);
-        recorder.redact_past_matching(&self.context(), &has_text, reason, dry_run)
+        let redacted = recorder.redact_past_matching(&self.context(), &has_text, reason, dry_run);
+        self.forget_searched();
+        redacted
     }
 
     /// Removes the versions that the retention options no longer keep, and returns the number of removed change
@@ -303,6 +309,7 @@ impl Memory {
         let unit = self.work();
         let erased = unit.erase(recorder, dry_run);
         unit.finish();
+        self.forget_searched();
         erased.map_err(|error| reply::condition(&MemoryPath::root(), error))
     }
 

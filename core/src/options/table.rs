@@ -7,6 +7,8 @@ use memdir_store::Error;
 use super::value::{Given, OptionValue};
 use crate::policy::sensitive::{SensitiveRule, SensitiveText};
 use crate::policy::{PathPattern, StaleGuard};
+#[cfg(feature = "search")]
+use crate::search::SearchLanguage;
 #[cfg(feature = "encryption")]
 use crate::store::EncryptionKey;
 use crate::store::{Durability, OnExisting};
@@ -97,6 +99,20 @@ pub struct MemoryOptions {
     /// call. Any text from your program, never from a model. `acting_as` starts a session with
     /// another actor. Default: `None`.
     pub actor: Option<String>,
+    /// Selects the language of texts in Latin letters, whose endings `search` ignores: `Auto`
+    /// detects it for each file, `None` ignores no endings. Default: `Auto`.
+    #[cfg(feature = "search")]
+    pub search_language: SearchLanguage,
+    /// The most bytes of memory for the index of `search`, which holds the texts and takes about
+    /// 1.7 times their size. If not all files fit, the first search takes the newest, and each
+    /// result says how many are left out. `None` sets no limit. Default: 256 MiB.
+    #[cfg(feature = "search")]
+    pub search_max_bytes: Option<u64>,
+    /// Makes `search` prefer files that were written recently: the score of the newest file is half
+    /// as large again, and a file that is older by this duration gets half of that bonus. `None`
+    /// gives time no influence. Default: `None`.
+    #[cfg(feature = "search")]
+    pub search_recency: Option<Duration>,
     /// Includes the reply's text in the events for `after`. Default: no.
     pub event_content: bool,
     /// The failures that an acknowledged command survives: `Full` a loss of power, `Relaxed` only a
@@ -145,6 +161,12 @@ impl Default for MemoryOptions {
             history_max_versions: None,
             history_max_bytes: None,
             actor: None,
+            #[cfg(feature = "search")]
+            search_language: SearchLanguage::Auto,
+            #[cfg(feature = "search")]
+            search_max_bytes: Some(268_435_456),
+            #[cfg(feature = "search")]
+            search_recency: None,
             event_content: false,
             durability: Durability::Full,
             lock_timeout: Some(Duration::from_secs(10)),
@@ -180,6 +202,12 @@ pub(super) const NAMES: &[&str] = &[
     "history_max_versions",
     "history_max_bytes",
     "actor",
+    #[cfg(feature = "search")]
+    "search_language",
+    #[cfg(feature = "search")]
+    "search_max_bytes",
+    #[cfg(feature = "search")]
+    "search_recency",
     "event_content",
     "durability",
     "lock_timeout",
@@ -231,6 +259,12 @@ impl MemoryOptions {
             "history_max_versions" => self.history_max_versions = given.limit()?,
             "history_max_bytes" => self.history_max_bytes = given.limit()?,
             "actor" => self.actor = given.optional_text()?,
+            #[cfg(feature = "search")]
+            "search_language" => self.search_language = given.word()?,
+            #[cfg(feature = "search")]
+            "search_max_bytes" => self.search_max_bytes = given.limit()?,
+            #[cfg(feature = "search")]
+            "search_recency" => self.search_recency = given.optional_duration()?,
             "event_content" => self.event_content = given.flag()?,
             "durability" => self.durability = given.word()?,
             "lock_timeout" => self.lock_timeout = given.optional_duration()?,

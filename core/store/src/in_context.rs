@@ -34,6 +34,12 @@ impl<'s> InContext<'s> {
         self.cancellation.check()
     }
 
+    /// The cancellation of the call.
+    #[must_use]
+    pub fn cancellation(&self) -> &Cancellation {
+        &self.cancellation
+    }
+
     fn context(&self) -> Context {
         Context::new().cancelled_by(&self.cancellation)
     }

@@ -22,6 +22,8 @@ use crate::settings::OnExisting;
 #[derive(Debug)]
 pub struct InProcess {
     nodes: RwLock<BTreeMap<MemoryPath, Kept>>,
+    /// The number of times that a writer has had the lock.
+    writes: AtomicU64,
 }
 
 /// Contents are shared, so a reader holds the lock only for the lookup.
@@ -64,7 +66,8 @@ impl InProcess {
     /// An empty store.
     #[must_use]
     pub fn new() -> Self {
-        Self { nodes: RwLock::new(BTreeMap::from([(MemoryPath::root(), Kept::Directory)])) }
+        let nodes = RwLock::new(BTreeMap::from([(MemoryPath::root(), Kept::Directory)]));
+        Self { nodes, writes: AtomicU64::new(0) }
     }
 
     // A panic under the lock (in an edit) leaves the tree intact, because each change is applied in one last
@@ -75,7 +78,10 @@ impl InProcess {
     }
 
     fn tree_mut(&self) -> RwLockWriteGuard<'_, Tree> {
-        self.nodes.write().unwrap_or_else(PoisonError::into_inner)
+        let tree = self.nodes.write().unwrap_or_else(PoisonError::into_inner);
+        // Counted before the change, so a reader that finds the change also finds the new number.
+        self.writes.fetch_add(1, Ordering::SeqCst);
+        tree
     }
 }
 
@@ -258,6 +264,11 @@ impl Store for InProcess {
                 Ok(())
             }
         }
+    }
+
+    /// The number of changes, and of attempts to change something.
+    fn revision(&self) -> Result<Option<String>, StoreError> {
+        Ok(Some(self.writes.load(Ordering::SeqCst).to_string()))
     }
 
     fn clear(&self) -> Result<(), StoreError> {

@@ -38,6 +38,11 @@ pub struct Entry {
     /// The fingerprint of the content, if it is a file and the store has [fingerprints](crate::StoreInfo::fingerprints).
     #[serde(skip)]
     pub fingerprint: Option<Fingerprint>,
+    /// When anything about a file was last changed, by a clock of the file system that no program can set back for one file: the
+    /// ctime. The [fingerprint](Entry::fingerprint) contains it. `None` if the store has no such time, or does not need it because
+    /// its fingerprints are [exact](crate::Fingerprints::Exact).
+    #[serde(skip)]
+    pub changed: Option<SystemTime>,
 }
 
 /// The kind of an [`Entry`].
@@ -107,6 +112,13 @@ impl Entry {
         self
     }
 
+    /// The same entry with `time` as the last change of anything about the file.
+    #[must_use]
+    pub fn changed_at(mut self, time: Option<SystemTime>) -> Self {
+        self.changed = time;
+        self
+    }
+
     /// The later of both times; `None` if neither is known.
     #[must_use]
     pub fn last_used(&self) -> Option<SystemTime> {
@@ -117,7 +129,7 @@ impl Entry {
     #[must_use]
     pub fn directory(path: MemoryPath) -> Self {
         let kind = EntryKind::Directory;
-        Self { path, kind, modified: None, accessed: None, fingerprint: None }
+        Self { path, kind, modified: None, accessed: None, fingerprint: None, changed: None }
     }
 }
 

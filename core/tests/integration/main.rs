@@ -84,6 +84,8 @@ mod readme;
 mod replay;
 mod reserved;
 mod schema;
+mod search;
+mod search_races;
 mod sensitive;
 mod spans;
 mod sqlite;

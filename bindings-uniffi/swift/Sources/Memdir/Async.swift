@@ -125,6 +125,11 @@ extension Memory {
         }
     }
 
+    /// The files that answer a question best. This is the blocking `search` for asynchronous code.
+    public func search(query: String, path: String? = nil, limit: Int64 = 10) async throws -> SearchResults {
+        try await off(.views) { try $0.search(query: query, path: path, limit: limit) }
+    }
+
     /// The first `limit` places where the rules for sensitive text find something. This is the blocking `findSensitive`
     /// for asynchronous code.
     public func findSensitive(path: String? = nil, limit: Int64 = 100) async throws -> [SensitiveMatch] {

@@ -35,6 +35,7 @@ pub(super) fn collect(
         match resolve(directory, name, file_type).map_err(failed)? {
             Some(Kind::File(stat)) => {
                 let file = Entry::file(path, size(&stat)).modified_at(times::modified(&stat));
+                let file = file.changed_at(times::changed(&stat));
                 found.push(file.with_fingerprint(Some(fingerprint(&stat))));
             }
             Some(Kind::Directory) => {

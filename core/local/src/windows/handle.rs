@@ -298,8 +298,8 @@ pub(super) struct DirectoryEntry {
     pub(super) size: u64,
     /// The last write, in units of 100 nanoseconds since 1601.
     pub(super) written: u64,
-    /// The last change of anything about the file, in the same units.
-    changed: u64,
+    /// The last change of anything about the file, in the same units. 0 if the file system does not keep it.
+    pub(super) changed: u64,
 }
 
 impl DirectoryEntry {

@@ -67,6 +67,7 @@ impl Job {
                 fs::write(self.place.join("used"), used).unwrap();
             }
             "insert-and-acknowledge" => self.insert_and_acknowledge(memory),
+            "search" => crate::search_races::search(memory, &self.place, me),
             other => panic!("no such job: {other}"),
         }
     }

@@ -203,6 +203,37 @@ public class MemoryOptionsBuilder internal constructor() {
         apply { options = options.copy(actor = actor) }
 
     /**
+     * Selects the language of texts in Latin letters, whose endings `search` ignores: `auto` detects it for each
+     * file, `none` ignores no endings. Default: `"auto"`.
+     */
+    public fun searchLanguage(searchLanguage: SearchLanguage?): MemoryOptionsBuilder =
+        apply { options = options.copy(searchLanguage = searchLanguage) }
+
+    /**
+     * The most bytes of memory for the index of `search`, which holds the texts and takes about 1.7 times their
+     * size. If not all files fit, the first search takes the newest, and each result says how many are left out.
+     * `null` sets no limit. Default: 256 MiB.
+     */
+    public fun searchMaxBytes(searchMaxBytes: Long?): MemoryOptionsBuilder =
+        apply { options = options.copy(searchMaxBytes = searchMaxBytes) }
+
+    /**
+     * The most bytes of memory for the index of `search`, which holds the texts and takes about 1.7 times their
+     * size. If not all files fit, the first search takes the newest, and each result says how many are left out.
+     * `null` sets no limit. Default: 256 MiB.
+     */
+    public fun searchMaxBytes(searchMaxBytes: Long): MemoryOptionsBuilder =
+        apply { options = options.copy(searchMaxBytes = searchMaxBytes) }
+
+    /**
+     * Makes `search` prefer files that were written recently: the score of the newest file is half as large again,
+     * and a file that is older by this duration gets half of that bonus. `null` gives time no influence. Default:
+     * `null`.
+     */
+    public fun searchRecency(searchRecency: Duration?): MemoryOptionsBuilder =
+        apply { options = options.copy(searchRecency = searchRecency) }
+
+    /**
      * Includes the reply's text in the events for `after`. Default: no.
      */
     public fun eventContent(eventContent: Boolean): MemoryOptionsBuilder =

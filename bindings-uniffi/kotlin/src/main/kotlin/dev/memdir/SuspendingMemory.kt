@@ -125,6 +125,13 @@ private constructor(
         limit: Long = 100,
     ): List<GrepMatch> = off(viewDispatcher) { it.grep(query, regex, ignoreCase, path, limit) }
 
+    /** As [Memory.search]. */
+    public suspend fun search(
+        query: String,
+        path: String? = null,
+        limit: Long = 10,
+    ): SearchResults = off(viewDispatcher) { it.search(query, path, limit) }
+
     /** As [Memory.findSensitive]. */
     public suspend fun findSensitive(path: String? = null, limit: Long = 100): List<SensitiveMatch> =
         off(viewDispatcher) { it.findSensitive(path, limit) }

@@ -1,0 +1,54 @@
+//! [`Memory::search`].
+
+use memdir_store::Error;
+
+use super::Memory;
+use crate::files;
+use crate::reply;
+use crate::search::{Question, SearchResults};
+
+/// The ranked search (feature `search`).
+impl Memory {
+    /// Returns the files at `path` and below it that answer a question best, at most `limit` and never more than 1,000, with their best passages.
+    /// For exact lines use [`grep`](Memory::grep).
+    ///
+    /// ```
+    /// use memdir::{Memory, MemoryOptions};
+    ///
+    /// let memory = Memory::open("memory:", MemoryOptions::default())?;
+    /// memory.create("/memories/people.md", "# People\n\n- Anna prefers green tea.\n")?;
+    /// memory.create("/memories/tea.md", "Tea is kept in the kitchen.\n")?;
+    ///
+    /// let found = memory.search("Which tea does Anna like?", "/memories", 10)?;
+    /// let best = &found.hits[0];
+    /// assert_eq!(best.path.as_str(), "/memories/people.md");
+    /// assert_eq!((best.passages[0].first_line, best.passages[0].last_line), (1, 3));
+    /// # Ok::<(), memdir::Error>(())
+    /// ```
+    ///
+    /// A file is a hit if it has any word of the question, in any form of the word. `"green tea"` requires a phrase, `-coffee` excludes a word,
+    /// `path:notes` requires a text in the path. The words of a path are searched, too.
+    ///
+    /// A search finds every write that was acknowledged before it, by any process. It asks the store for changes, and reads the files that have
+    /// changed. The first search of a process reads all files. The texts are held in memory, up to
+    /// [`search_max_bytes`](crate::MemoryOptions::search_max_bytes), in an index that the clones and sessions of this memory share. In a local
+    /// directory, a file is read again if it was changed within the last three seconds. On a network file system, a search finds a change by
+    /// another machine once the system shows it, and the clocks of both machines must agree to about a second.
+    ///
+    /// With [`sensitive_on_view`](crate::MemoryOptions::sensitive_on_view) it searches the text that a view would show. Hidden files are left
+    /// out. Images are found by their paths alone, and other files that are not text by the text at their beginning. A search is neither a view
+    /// nor a use of a file.
+    ///
+    /// # Errors
+    /// Same as [`list`](Memory::list).
+    pub fn search(&self, query: &str, path: &str, limit: usize) -> Result<SearchResults, Error> {
+        let path = &self.begin_at(path)?;
+        let store = self.in_context();
+        let question = Question { text: query, path, limit };
+        let results = self.searcher.search(&store, &self.policies, &question)?;
+        if results.hits.is_empty() && !files::exists(&store, path)? {
+            return Err(reply::view_missing(path));
+        }
+        Ok(results)
+    }
+}

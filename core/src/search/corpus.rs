@@ -1,0 +1,226 @@
+//! [`Corpus`]: the index of one memory, and what it knows of each file.
+
+use std::collections::HashMap;
+
+use memdir_search::{Index, Options, Query, Recency};
+use memdir_store::path::{Folding, MAX_LEVELS, MemoryPath};
+use memdir_store::{Error, StoreInfo};
+
+use super::MAX_HITS;
+use super::reading::{Content, read_each};
+use super::results::{SearchHit, SearchResults};
+use super::trust::{Moment, Seen};
+use crate::options::MemoryOptions;
+use crate::policies::Policies;
+use crate::store::{Entry, EntryKind, Fingerprints, InContext, Node, Store as _};
+
+/// The bonus of the newest file with `search_recency`: half of its score.
+const RECENCY_WEIGHT: f64 = 0.5;
+
+/// The texts of a memory, in an index.
+#[derive(Debug)]
+pub(super) struct Corpus {
+    index: Index,
+    files: HashMap<MemoryPath, FileState>,
+    /// The revision of the store before the listing from which the index was made. `None` while the index is not complete.
+    revision: Option<String>,
+    /// The number of listings.
+    round: u64,
+    fingerprints: Fingerprints,
+    folding: Folding,
+}
+
+/// What the index knows of a file.
+#[derive(Debug)]
+struct FileState {
+    seen: Seen,
+    /// The last listing that had the file.
+    round: u64,
+    /// For a file that did not fit: the memory of the index at that moment.
+    left_out_at: Option<usize>,
+}
+
+impl Corpus {
+    pub(super) fn new(info: &StoreInfo, options: &MemoryOptions) -> Self {
+        let mut of_index = Options::default().language(options.search_language.of_index());
+        if let Some(bytes) = options.search_max_bytes {
+            of_index = of_index.max_bytes(usize::try_from(bytes).unwrap_or(usize::MAX));
+        }
+        if let Some(half_life) = options.search_recency {
+            of_index = of_index.recency(Recency { weight: RECENCY_WEIGHT, half_life });
+        }
+        Self {
+            index: Index::new(of_index),
+            files: HashMap::new(),
+            revision: None,
+            round: 0,
+            fingerprints: info.fingerprints,
+            folding: Folding::new(info.folds_case),
+        }
+    }
+
+    /// Brings the index up to date with the store.
+    ///
+    /// # Errors
+    /// Failures of the store, and cancellation. The next update does the rest.
+    pub(super) fn update(
+        &mut self,
+        store: &InContext<'_>,
+        policies: &Policies,
+    ) -> Result<(), Error> {
+        // Before the listing, so a change during the listing is found by the next search.
+        let revision = store.revision().map_err(Error::Store)?;
+        if revision.is_some() && revision == self.revision {
+            return Ok(());
+        }
+        self.revision = None;
+        let began = Moment::now();
+        let entries = match store.open(&MemoryPath::root(), MAX_LEVELS) {
+            Ok(Node::Directory(entries)) => entries,
+            Err(error) if error.is_failure() => return Err(Error::Store(error)),
+            // Nothing was created yet.
+            Ok(Node::File(..)) | Err(_) => Vec::new(),
+        };
+        let listed = (began, Moment::now());
+        let to_read = self.compare(entries);
+        // A content is read after its fingerprint. If the file is changed in between, the next search finds another fingerprint.
+        let max_bytes = u64::try_from(self.index.options().max_bytes).unwrap_or(u64::MAX);
+        read_each(store, policies, max_bytes, &to_read, &mut |file, content| {
+            self.put(file, content, listed);
+        })?;
+        self.revision = revision;
+        Ok(())
+    }
+
+    /// Removes the files that are not in a listing, and returns those to read.
+    fn compare(&mut self, entries: Vec<Entry>) -> Vec<Entry> {
+        self.round += 1;
+        let (mut known, mut to_read, mut left_out) = (0, Vec::new(), Vec::new());
+        for entry in entries.into_iter().filter(Entry::is_file) {
+            let Some(state) = self.files.get_mut(&entry.path) else {
+                to_read.push(entry);
+                continue;
+            };
+            if state.round < self.round {
+                state.round = self.round;
+                known += 1;
+            }
+            match state.left_out_at {
+                Some(full) if state.seen.has_fingerprint_of(&entry) => left_out.push((entry, full)),
+                None if state.seen.is_current(&entry) => {
+                    self.index.set_modified(name(&entry.path), entry.modified);
+                }
+                _ => to_read.push(entry),
+            }
+        }
+        if known < self.files.len() {
+            let (index, round) = (&mut self.index, self.round);
+            self.files.retain(|path, state| {
+                let is_listed = state.round == round;
+                if !is_listed {
+                    index.remove(name(path));
+                }
+                is_listed
+            });
+            if !left_out.is_empty() {
+                self.index.shrink();
+            }
+        }
+        // A text takes about twice its size. Without this rule, each search would read files that do not fit.
+        let (memory, most) = (self.index.memory(), self.index.options().max_bytes);
+        let fits = |entry: &Entry| memory.saturating_add(size(entry).saturating_mul(2)) <= most;
+        let now_fits = left_out.into_iter().filter(|(entry, full)| memory < *full && fits(entry));
+        to_read.extend(now_fits.map(|(entry, _)| entry));
+        let bytes = to_read.iter().map(size).fold(memory, usize::saturating_add);
+        if bytes > most {
+            // If not all files fit, the newest are searched.
+            to_read.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
+        }
+        to_read
+    }
+
+    /// Puts a file into the index.
+    fn put(&mut self, file: &Entry, content: Content, listed: (Moment, Moment)) {
+        let path = name(&file.path);
+        let is_left_out = match content {
+            Content::Gone => {
+                self.index.remove(path);
+                self.files.remove(&file.path);
+                return;
+            }
+            Content::TooLarge => {
+                self.index.remove(path);
+                true
+            }
+            Content::Text(text) => {
+                if self.index.get(path).is_some_and(|(_, known)| known == text) {
+                    self.index.set_modified(path, file.modified);
+                    false
+                } else {
+                    self.index.put(path, text, file.modified).is_err()
+                }
+            }
+        };
+        let before = self.files.get(&file.path).map(|state| &state.seen);
+        let state = FileState {
+            seen: Seen::new(file, self.fingerprints, listed, before),
+            round: self.round,
+            left_out_at: is_left_out.then(|| self.index.memory()),
+        };
+        self.files.insert(file.path.clone(), state);
+    }
+
+    /// Returns the files at `path` and below it that answer the query best.
+    pub(super) fn search(&self, query: &str, path: &MemoryPath, limit: usize) -> SearchResults {
+        let query = Query::parse(&without_root(query));
+        let is_within = |found: &str| match path_of(found) {
+            Some(found) => {
+                let (found, path) = (self.folding.key(&found), self.folding.key(path));
+                *found == *path || path.is_above(&found)
+            }
+            None => false,
+        };
+        let limit = limit.min(MAX_HITS);
+        let hits = if path.is_root() {
+            self.index.search(&query, limit)
+        } else {
+            self.index.search_where(&query, limit, is_within)
+        };
+        let hits = hits.into_iter().filter_map(|hit| {
+            Some(SearchHit {
+                path: path_of(&hit.path)?,
+                score: hit.score,
+                modified: hit.modified,
+                passages: hit.passages.into_iter().map(Into::into).collect(),
+            })
+        });
+        let left_out = self.files.values().filter(|state| state.left_out_at.is_some());
+        SearchResults { hits: hits.collect(), files_left_out: left_out.count() as u64 }
+    }
+}
+
+/// The name of a file in the index: its path below the root, because the words of a path are searched, and every path begins with the root.
+fn name(path: &MemoryPath) -> &str {
+    path.as_str().strip_prefix(MemoryPath::root().as_str()).unwrap_or_default()
+}
+
+fn path_of(name: &str) -> Option<MemoryPath> {
+    MemoryPath::parse(&format!("{}{name}", MemoryPath::root())).ok()
+}
+
+/// A query without the root in the paths that it restricts to: `path:/memories/tea` becomes `path:/tea`.
+fn without_root(query: &str) -> String {
+    let mut short = query.to_owned();
+    for quote in ["", "\""] {
+        let restriction = format!("path:{quote}{}/", MemoryPath::root());
+        short = short.replace(&restriction, &format!("path:{quote}/"));
+    }
+    short
+}
+
+fn size(entry: &Entry) -> usize {
+    match entry.kind {
+        EntryKind::File(size) => usize::try_from(size).unwrap_or(usize::MAX),
+        EntryKind::Directory => 0,
+    }
+}

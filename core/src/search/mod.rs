@@ -1,0 +1,120 @@
+//! `search`: finds the files that answer a question, the best first.
+//!
+//! The crate `memdir-search` ranks texts that it holds in memory. This module keeps its index in step with a store: each search first asks
+//! the store what has changed, and reads only that ([`corpus`]). The index is a cache, so every doubt about it is resolved by reading the
+//! files again.
+
+mod corpus;
+mod language;
+mod reading;
+mod results;
+mod trust;
+
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use memdir_store::Error;
+use memdir_store::path::MemoryPath;
+use memdir_store::per_process::PerProcess;
+use memdir_store::turns::Turns;
+
+use corpus::Corpus;
+pub use language::SearchLanguage;
+pub use results::{SearchHit, SearchMatch, SearchPassage, SearchResults};
+
+use crate::policies::Policies;
+use crate::store::{InContext, Store as _};
+
+/// The most hits of one search. A larger limit counts as this one, so the size of an answer is bounded.
+pub(crate) const MAX_HITS: usize = 1_000;
+
+/// The search of one memory, which its clones and sessions share. It is empty until the first search, also in a forked process, whose parent may
+/// have been in the middle of one.
+#[derive(Debug)]
+pub(crate) struct Searcher {
+    of_this_process: PerProcess<Shared>,
+}
+
+/// The index, and the order in which threads use it.
+#[derive(Debug)]
+struct Shared {
+    turns: Turns<()>,
+    /// `None` before the first search, during a search, and after a panic in one.
+    corpus: Mutex<Option<Box<Corpus>>>,
+    /// The number of times that the index was dropped on purpose.
+    cleared: AtomicU64,
+}
+
+/// The question of one search.
+pub(crate) struct Question<'q> {
+    pub(crate) text: &'q str,
+    /// The file or directory to search.
+    pub(crate) path: &'q MemoryPath,
+    pub(crate) limit: usize,
+}
+
+impl Default for Searcher {
+    fn default() -> Self {
+        Self { of_this_process: PerProcess::new() }
+    }
+}
+
+impl Searcher {
+    /// Answers a question about the files of the store, as they are now.
+    ///
+    /// Waits for the searches of other threads. A search by the store itself, on the same thread, does not wait: it uses an index of its own.
+    pub(crate) fn search(
+        &self,
+        store: &InContext<'_>,
+        policies: &Policies,
+        question: &Question<'_>,
+    ) -> Result<SearchResults, Error> {
+        let shared = self.shared();
+        let mut turn = shared.turns.take((), None, store.cancellation()).map_err(Error::Store)?;
+        let cleared = shared.cleared.load(Ordering::SeqCst);
+        let taken = shared.corpus().take();
+        let mut corpus =
+            taken.unwrap_or_else(|| Box::new(Corpus::new(&store.info(), &policies.options)));
+        // If this panics, the index is dropped, and the next search builds a new one.
+        let updated = corpus.update(store, policies);
+        let results = updated.map(|()| corpus.search(question.text, question.path, question.limit));
+        shared.keep(corpus, cleared);
+        turn.succeeded();
+        results
+    }
+
+    /// Drops the index, with the texts in it. A search that is running drops it at its end.
+    pub(crate) fn clear(&self) {
+        let shared = self.shared();
+        shared.cleared.fetch_add(1, Ordering::SeqCst);
+        drop(shared.corpus().take());
+    }
+
+    fn shared(&self) -> &Shared {
+        let made = self.of_this_process.get(|| {
+            Ok::<_, Infallible>(Shared {
+                turns: Turns::new(1),
+                corpus: Mutex::new(None),
+                cleared: AtomicU64::new(0),
+            })
+        });
+        match made {
+            Ok(shared) => shared,
+        }
+    }
+}
+
+impl Shared {
+    fn corpus(&self) -> MutexGuard<'_, Option<Box<Corpus>>> {
+        self.corpus.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps the index for the next search, unless it was to be dropped since this search began.
+    fn keep(&self, corpus: Box<Corpus>, cleared: u64) {
+        let mut kept = self.corpus();
+        if self.cleared.load(Ordering::SeqCst) == cleared {
+            *kept = Some(corpus);
+        }
+    }
+}
