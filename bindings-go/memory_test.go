@@ -482,6 +482,19 @@ func TestAProgramReadsAndWritesFilesItself(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(found, []GrepMatch{{"/memories/tea/a.md", 3, "- Black"}}) {
 		t.Fatal(found, err)
 	}
+	results, err := memory.Search(ctx, "which teas are black?", SearchOptions{Path: "/memories/tea", Limit: 3})
+	if err != nil || len(results.Hits) != 1 || results.FilesLeftOut != 0 {
+		t.Fatal(results, err)
+	}
+	hit := results.Hits[0]
+	if hit.Path != "/memories/tea/a.md" || hit.Score <= 0 || time.Since(hit.Modified) > time.Minute {
+		t.Fatal(hit)
+	}
+	passage := hit.Passages[0]
+	last := passage.Matches[len(passage.Matches)-1]
+	if passage.FirstLine != 1 || passage.LastLine != 3 || passage.Text[last.Start:last.End] != "Black" {
+		t.Fatal(passage)
+	}
 	if index, err := memory.Index(ctx, 1000); err != nil || index != "/memories/tea/a.md\t22B\t# Tea\n" {
 		t.Fatalf("%q, %v", index, err)
 	}

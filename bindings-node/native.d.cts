@@ -46,6 +46,8 @@ export declare class Engine {
   exists(path: string, cancellation?: Cancellation | undefined): Promise<boolean>
   /** The names and lines that match a text or a regular expression. */
   grep(query: string, regex: boolean, ignoreCase: boolean, path: string, limit: number, cancellation?: Cancellation | undefined): Promise<Array<results.GrepMatch>>
+  /** The files that answer a question best. */
+  search(query: string, path: string, limit: number, cancellation?: Cancellation | undefined): Promise<results.SearchResults>
   /** A table of contents in at most `maxChars` characters. */
   index(maxChars: number, cancellation?: Cancellation | undefined): Promise<string>
   /**

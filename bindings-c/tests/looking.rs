@@ -175,6 +175,17 @@ fn what_a_memory_holds_is_found_and_counted() {
     let found = json!([{ "path": "/memories/a/b.md", "line": 2, "rule": "project" }]);
     assert_eq!(done(memory, "find_sensitive", json!({})), found);
     assert_eq!(kind(memory, "find_sensitive", json!({ "path": "/memories/none" })), "refused");
+    let results =
+        done(memory, "search", json!({ "query": "ones", "path": "/memories/a", "limit": 2 }));
+    assert_eq!(results["files_left_out"], 0);
+    let hit = &results["hits"][0];
+    assert_eq!(hit["path"], "/memories/a/b.md");
+    assert!(hit["score"].is_f64() && hit["modified"].is_string());
+    let matches = json!([{ "start": 0, "end": 3 }]);
+    let passage =
+        json!({ "text": "one\nBluebird-7", "first_line": 1, "last_line": 2, "matches": matches });
+    assert_eq!(hit["passages"], json!([passage]));
+    assert_eq!(kind(memory, "search", json!({ "query": "x", "path": "/memories/no" })), "refused");
     let stats = done(memory, "stats", json!({}));
     assert_eq!([&stats["files"], &stats["directories"], &stats["bytes"]], [1, 1, 15]);
     assert_eq!(stats["largest"], json!({ "path": "/memories/a/b.md", "bytes": 15 }));

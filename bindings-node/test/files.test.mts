@@ -185,6 +185,26 @@ test('names and lines are found', async () => {
   assert.deepEqual(await memory.grep('^\\w+ tea$', { regex: true }), [all[1]]);
 });
 
+test('a question is answered with passages', async () => {
+  const memory = new Memory('memory:', { searchLanguage: 'german' });
+  await memory.write(path, '# 𝕏\n\n- 𝕏 trinkt grünen Tee\n');
+  await memory.write('/memories/b/x.md', 'Milch');
+  const { hits, filesLeftOut } = await memory.search('wer trinkt Tees?');
+  assert.equal(filesLeftOut, 0);
+  assert.deepEqual(
+    hits.map((hit) => hit.path),
+    [path],
+  );
+  const [passage] = hits[0]!.passages;
+  assert.deepEqual([passage!.firstLine, passage!.lastLine], [1, 3]);
+  const words = passage!.matches.map(({ start, end }) => passage!.text.slice(start, end));
+  assert.deepEqual(words, ['trinkt', 'Tee']);
+  assert.ok(hits[0]!.score > 0 && hits[0]!.modified instanceof Date);
+  assert.deepEqual((await memory.search('Tee', { path: '/memories/b' })).hits, []);
+  assert.deepEqual((await memory.search('Tee', { limit: 0 })).hits, []);
+  await assert.rejects(memory.search('x', { path: '/memories/none' }), { name: 'ToolError' });
+});
+
 test('an index names the files and their first lines', async () => {
   const memory = new Memory('memory:');
   await memory.write(path, '\n# Tea\nmore');

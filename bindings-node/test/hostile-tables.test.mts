@@ -124,6 +124,7 @@ test('a wrong argument is an error that names it', async () => {
     list: (memory, { path, ...options }) => memory.list(path!, options),
     exists: (memory, { path }) => memory.exists(path!),
     grep: (memory, { query, ...options }) => memory.grep(query!, options),
+    search: (memory, { query, ...options }) => memory.search(query!, options),
     find_sensitive: (memory, { path, ...options }) => memory.findSensitive(path!, options),
     index: (memory, { maxChars }) => memory.index(maxChars!),
     bootstrap: (memory, given) => memory.bootstrap(given as never),

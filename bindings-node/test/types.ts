@@ -33,6 +33,7 @@ import type {
   MemoryOptions,
   Reply,
   Restored,
+  SearchResults,
   Store,
   ToolDefinition,
   Undo,
@@ -105,6 +106,7 @@ void memoryTool(new Memory(), { maxFiles: 5 });
 
 // Your own code, and the tool for other model hosts.
 check<Same<ReturnType<Memory['grep']>, Promise<GrepMatch[]>>>();
+check<Same<ReturnType<Memory['search']>, Promise<SearchResults>>>();
 check<Same<ReturnType<Memory['list']>, Promise<Entry[]>>>();
 export const custom: Anthropic.Beta.BetaTool = new Memory().toolDefinition('anthropic-custom');
 export const strict: Array<ToolDefinition<'openai'>> = new Memory().toolDefinitions('openai');

@@ -80,6 +80,8 @@ def test_every_method(backend: str, tmp_path: Path) -> None:
             ]
             assert [match.line for match in await memory.grep("TEA", ignore_case=True)] == [1]
             assert await memory.find_sensitive() == []
+            results = await memory.search("teas", path="/memories/c", limit=3)
+            assert [hit.path for hit in results.hits] == ["/memories/c/d.md"]
             assert (await memory.stats()).files == 2
             assert "/memories/c/d.md" in await memory.index(500)
             assert memory.tool_definition("openai") == Memory("memory:").tool_definition("openai")

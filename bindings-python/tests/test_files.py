@@ -93,6 +93,27 @@ def test_texts_and_patterns_are_found(memory: Memory) -> None:
         memory.grep("(", regex=True)
 
 
+def test_a_question_is_answered_with_passages(memory: Memory) -> None:
+    memory.write("/memories/𝕏.md", "# 𝕏\n\n- 𝕏 trinkt grünen Tee\n")
+    results = memory.search("wer trinkt Tee?", limit=1)
+    assert results.files_left_out == 0
+    [hit] = results.hits
+    assert (hit.path, hit.modified is not None) == ("/memories/𝕏.md", True)
+    passage = hit.passages[0]
+    assert (passage.first_line, passage.last_line) == (1, 3)
+    words = [passage.text[match.start : match.end] for match in passage.matches]
+    assert words == ["trinkt", "Tee"]
+    assert memory.view("/memories/𝕏.md", [passage.first_line, passage.last_line])
+    assert memory.search("tea", path="/memories/drinks").hits[0].path == "/memories/drinks/tea.md"
+    assert memory.search("nowhere").hits == ()
+    assert hash(results) == hash(memory.search("wer trinkt Tee?", limit=1))
+    with pytest.raises(RefusedError, match="does not exist"):
+        memory.search("tea", path="/memories/no")
+    limited = Memory("memory:", search_max_bytes=10, search_language="german", search_recency=60)
+    limited.write("/memories/a.md", "tea")
+    assert limited.search("tea").files_left_out == 1
+
+
 def test_sensitive_text_is_found_and_not_shown() -> None:
     memory = Memory("memory:", sensitive_rules={"project": "Bluebird-[0-9]+"})
     memory.write("/memories/a.md", "one\nBluebird-7\nurl: postgres://app:t7Kq-9zLw2@db/app\n")

@@ -82,6 +82,7 @@ def _of_methods(directory: Path, told: list[Any]) -> Iterator[Any]:
     yield memory.list(depth=None)
     yield memory.grep("white")
     yield memory.find_sensitive()
+    yield memory.search("white")
     yield memory.stats()
     versions = memory.history()
     yield versions

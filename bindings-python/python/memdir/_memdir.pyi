@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from memdir._errors import MemdirError
 from memdir._hooks import BeforeWithCall
 from memdir._reply import ImageBlock, Reply, ViewT_co
-from memdir._results import BlamedLine, Change, Checked, Copied, CopyProgress, Entry, Erased, Event, Expired, ExpiryProgress, GrepMatch, HistoryMatch, Namespace, PastFile, RedactedText, Restored, SensitiveMatch, Stats, Version
+from memdir._results import BlamedLine, Change, Checked, Copied, CopyProgress, Entry, Erased, Event, Expired, ExpiryProgress, GrepMatch, HistoryMatch, Namespace, PastFile, RedactedText, Restored, SearchResults, SensitiveMatch, Stats, Version
 from memdir._store import Store
 from os import PathLike
 from pathlib import Path
@@ -141,6 +141,14 @@ class Memory(Generic[ViewT_co]):
         actor: The actor of this memory's changes, for its history: a session, a user, the id of a
             tool call. Any text from your program, never from a model. `acting_as` starts a session
             with another actor.
+        search_language: Selects the language of texts in Latin letters, whose endings `search`
+            ignores: `"auto"` detects it for each file, `"none"` ignores no endings.
+        search_max_bytes: The most bytes of memory for the index of `search`, which holds the texts
+            and takes about 1.7 times their size. If not all files fit, the first search takes the
+            newest, and each result says how many are left out. `None` sets no limit.
+        search_recency: Makes `search` prefer files that were written recently: the score of the
+            newest file is half as large again, and a file that is older by this duration gets half
+            of that bonus. `None` gives time no influence. Seconds, or a `timedelta`.
         before: Called for each command before the store is touched. It allows the command, replaces
             its text, or denies it. The hook gets a mapping with `command` and its fields; paths are
             validated and canonical. It returns `None` to allow the command, or a dict with the new
@@ -679,6 +687,39 @@ class Memory(Generic[ViewT_co]):
             HistoryError: The history does not go back that far (`kind` is `"trimmed"`); or the same
                 cases as for `restore`.
             StoreError: The store itself failed.
+        """
+    def search(self, /, query: str, *, path: str = "/memories", limit: SupportsIndex = 10) -> SearchResults:
+        """
+        Finds the files that answer a question best, the best first, with their best passages. For exact
+        lines use `grep`.
+
+        A file is a hit if it has any word of the question, in any form of the word. `"green tea"`
+        requires a phrase, `-coffee` excludes a word, `path:notes` requires a text in the path. Hidden
+        files are left out. With `sensitive_on_view` it searches the text that a view would show.
+
+        It finds every write that was acknowledged before it, by any process. The first search of a
+        process reads all files, later ones only what has changed. The texts are held in memory, up to
+        `search_max_bytes`.
+
+        Args:
+            query: The question.
+            path: A directory, with everything below it, or a file.
+            limit: The most files to return; never more than 1,000.
+
+        Raises:
+            ConfigError: `limit` is wrong.
+            RefusedError: `path` does not exist.
+            StoreError: The store itself failed.
+
+        >>> from memdir import Memory
+        >>> memory = Memory("memory:")
+        >>> memory.write("/memories/drinks.md", "# Drinks\\n- Anna prefers green tea\\n")
+        >>> hit = memory.search("what does Anna like?").hits[0]
+        >>> passage = hit.passages[0]
+        >>> hit.path, passage.first_line, passage.last_line
+        ('/memories/drinks.md', 1, 2)
+        >>> [passage.text[match.start : match.end] for match in passage.matches]
+        ['Anna']
         """
     def stats(self, /) -> Stats:
         """

@@ -1949,6 +1949,21 @@ public protocol MemoryProtocol: AnyObject, Sendable {
     func readShown(path: MemdirText) throws  -> String
 
     /**
+     * The files at `path` and below it that answer a question best, the best first, with their best passages. There are at
+     * most `limit` of them, and never more than 1,000. For exact lines use `grep`. A null path is `/memories`.
+     *
+     * A file is a hit if it has any word of the question, in any form of the word. `"green tea"` requires a phrase,
+     * `-coffee` excludes a word, `path:notes` requires a text in the path. Hidden files are left out. With
+     * `sensitive_on_view` it searches the texts as a view shows them.
+     *
+     * It finds every write that was acknowledged before it, by any process. The first search of a process reads all files,
+     * later ones only what has changed. The texts are held in memory, up to `search_max_bytes`.
+     *
+     * Throws `Refused` if the path does not exist, `Store` if the store is broken.
+     */
+    func search(query: MemdirText, path: MemdirText?, limit: Int64) throws  -> SearchResults
+
+    /**
      * The JSON text of one tool named `memory`, for a model host without built-in support for Anthropic's tool. Pass the
      * model's input to `execute`. If the memory is read-only, its only command is `view`. A null dialect is JSON Schema.
      *
@@ -2507,6 +2522,31 @@ open func readShown(path: MemdirText)throws  -> String  {
     uniffi_memdir_ffi_fn_method_memory_read_shown(
             self.uniffiCloneHandle(),
         FfiConverterTypeMemdirText_lower(path),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * The files at `path` and below it that answer a question best, the best first, with their best passages. There are at
+     * most `limit` of them, and never more than 1,000. For exact lines use `grep`. A null path is `/memories`.
+     *
+     * A file is a hit if it has any word of the question, in any form of the word. `"green tea"` requires a phrase,
+     * `-coffee` excludes a word, `path:notes` requires a text in the path. Hidden files are left out. With
+     * `sensitive_on_view` it searches the texts as a view shows them.
+     *
+     * It finds every write that was acknowledged before it, by any process. The first search of a process reads all files,
+     * later ones only what has changed. The texts are held in memory, up to `search_max_bytes`.
+     *
+     * Throws `Refused` if the path does not exist, `Store` if the store is broken.
+     */
+open func search(query: MemdirText, path: MemdirText? = nil, limit: Int64 = Int64(10))throws  -> SearchResults  {
+    return try  FfiConverterTypeSearchResults_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_search(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirText_lower(query),
+        FfiConverterOptionTypeMemdirText.lower(path),
+        FfiConverterInt64.lower(limit),uniffiCallStatus
     )
 })
 }
@@ -6681,6 +6721,24 @@ public struct MemoryOptions: Equatable, Hashable {
      */
     public let actor: MemdirText?
     /**
+     * Selects the language of texts in Latin letters, whose endings `search` ignores: `auto`
+     * detects it for each file, `none` ignores no endings. Default: `auto`. `null` selects the
+     * default.
+     */
+    public let searchLanguage: SearchLanguage?
+    /**
+     * The most bytes of memory for the index of `search`, which holds the texts and takes about
+     * 1.7 times their size. If not all files fit, the first search takes the newest, and each
+     * result says how many are left out. `null` sets no limit. Default: 256 MiB.
+     */
+    public let searchMaxBytes: Int64?
+    /**
+     * Makes `search` prefer files that were written recently: the score of the newest file is half
+     * as large again, and a file that is older by this duration gets half of that bonus. `null`
+     * gives time no influence. Default: `null`.
+     */
+    public let searchRecency: MemdirDuration?
+    /**
      * Includes the reply's text in the events for `after`. Default: no.
      */
     public let eventContent: Bool
@@ -6807,6 +6865,21 @@ public struct MemoryOptions: Equatable, Hashable {
          * another actor. Default: `null`.
          */actor: MemdirText? = nil,
         /**
+         * Selects the language of texts in Latin letters, whose endings `search` ignores: `auto`
+         * detects it for each file, `none` ignores no endings. Default: `auto`. `null` selects the
+         * default.
+         */searchLanguage: SearchLanguage? = nil,
+        /**
+         * The most bytes of memory for the index of `search`, which holds the texts and takes about
+         * 1.7 times their size. If not all files fit, the first search takes the newest, and each
+         * result says how many are left out. `null` sets no limit. Default: 256 MiB.
+         */searchMaxBytes: Int64? = Int64(268435456),
+        /**
+         * Makes `search` prefer files that were written recently: the score of the newest file is half
+         * as large again, and a file that is older by this duration gets half of that bonus. `null`
+         * gives time no influence. Default: `null`.
+         */searchRecency: MemdirDuration? = nil,
+        /**
          * Includes the reply's text in the events for `after`. Default: no.
          */eventContent: Bool = false,
         /**
@@ -6853,6 +6926,9 @@ public struct MemoryOptions: Equatable, Hashable {
         self.historyMaxVersions = historyMaxVersions
         self.historyMaxBytes = historyMaxBytes
         self.actor = actor
+        self.searchLanguage = searchLanguage
+        self.searchMaxBytes = searchMaxBytes
+        self.searchRecency = searchRecency
         self.eventContent = eventContent
         self.durability = durability
         self.lockTimeout = lockTimeout
@@ -6898,6 +6974,9 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
                 historyMaxVersions: FfiConverterOptionInt64.read(from: &buf),
                 historyMaxBytes: FfiConverterOptionInt64.read(from: &buf),
                 actor: FfiConverterOptionTypeMemdirText.read(from: &buf),
+                searchLanguage: FfiConverterOptionTypeSearchLanguage.read(from: &buf),
+                searchMaxBytes: FfiConverterOptionInt64.read(from: &buf),
+                searchRecency: FfiConverterOptionTypeMemdirDuration.read(from: &buf),
                 eventContent: FfiConverterBool.read(from: &buf),
                 durability: FfiConverterOptionTypeDurability.read(from: &buf),
                 lockTimeout: FfiConverterOptionTypeMemdirDuration.read(from: &buf),
@@ -6929,6 +7008,9 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
         FfiConverterOptionInt64.write(value.historyMaxVersions, into: &buf)
         FfiConverterOptionInt64.write(value.historyMaxBytes, into: &buf)
         FfiConverterOptionTypeMemdirText.write(value.actor, into: &buf)
+        FfiConverterOptionTypeSearchLanguage.write(value.searchLanguage, into: &buf)
+        FfiConverterOptionInt64.write(value.searchMaxBytes, into: &buf)
+        FfiConverterOptionTypeMemdirDuration.write(value.searchRecency, into: &buf)
         FfiConverterBool.write(value.eventContent, into: &buf)
         FfiConverterOptionTypeDurability.write(value.durability, into: &buf)
         FfiConverterOptionTypeMemdirDuration.write(value.lockTimeout, into: &buf)
@@ -7570,6 +7652,327 @@ public func FfiConverterTypeRestoredFile_lift(_ buf: RustBuffer) throws -> Resto
 #endif
 public func FfiConverterTypeRestoredFile_lower(_ value: RestoredFile) -> RustBuffer {
     return FfiConverterTypeRestoredFile.lower(value)
+}
+
+
+/**
+ * A file that answers a question.
+ */
+public struct SearchHit: Equatable, Hashable, Codable {
+    /**
+     * Its path.
+     */
+    public let path: String
+    /**
+     * How well it answers: higher is better. Scores of different searches cannot be compared.
+     */
+    public let score: Double
+    /**
+     * When it was last written. Null if the store does not keep times.
+     */
+    public let modified: Date?
+    /**
+     * Its best passages, up to three, the best first. If only the path matches, this is the first passage of the file.
+     * It is empty for a file without text.
+     */
+    public let passages: [SearchPassage]
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * Its path.
+         */path: String,
+        /**
+         * How well it answers: higher is better. Scores of different searches cannot be compared.
+         */score: Double,
+        /**
+         * When it was last written. Null if the store does not keep times.
+         */modified: Date? = nil,
+        /**
+         * Its best passages, up to three, the best first. If only the path matches, this is the first passage of the file.
+         * It is empty for a file without text.
+         */passages: [SearchPassage] = []) {
+        self.path = path
+        self.score = score
+        self.modified = modified
+        self.passages = passages
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension SearchHit: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeSearchHit: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SearchHit {
+        return
+            try SearchHit(
+                path: FfiConverterString.read(from: &buf),
+                score: FfiConverterDouble.read(from: &buf),
+                modified: FfiConverterOptionTimestamp.read(from: &buf),
+                passages: FfiConverterSequenceTypeSearchPassage.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: SearchHit, into buf: inout [UInt8]) {
+        FfiConverterString.write(value.path, into: &buf)
+        FfiConverterDouble.write(value.score, into: &buf)
+        FfiConverterOptionTimestamp.write(value.modified, into: &buf)
+        FfiConverterSequenceTypeSearchPassage.write(value.passages, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSearchHit_lift(_ buf: RustBuffer) throws -> SearchHit {
+    return try FfiConverterTypeSearchHit.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSearchHit_lower(_ value: SearchHit) -> RustBuffer {
+    return FfiConverterTypeSearchHit.lower(value)
+}
+
+
+/**
+ * The place of a word in the text of a passage. It is counted in the units in which your language indexes its strings:
+ * bytes in Rust, Go and C, code points in Python, UTF-16 code units in JavaScript, Kotlin and Swift.
+ */
+public struct SearchMatch: Equatable, Hashable, Codable {
+    /**
+     * The start of the word.
+     */
+    public let start: Int64
+    /**
+     * The end of the word: the place after it.
+     */
+    public let end: Int64
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The start of the word.
+         */start: Int64,
+        /**
+         * The end of the word: the place after it.
+         */end: Int64) {
+        self.start = start
+        self.end = end
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension SearchMatch: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeSearchMatch: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SearchMatch {
+        return
+            try SearchMatch(
+                start: FfiConverterInt64.read(from: &buf),
+                end: FfiConverterInt64.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: SearchMatch, into buf: inout [UInt8]) {
+        FfiConverterInt64.write(value.start, into: &buf)
+        FfiConverterInt64.write(value.end, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSearchMatch_lift(_ buf: RustBuffer) throws -> SearchMatch {
+    return try FfiConverterTypeSearchMatch.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSearchMatch_lower(_ value: SearchMatch) -> RustBuffer {
+    return FfiConverterTypeSearchMatch.lower(value)
+}
+
+
+/**
+ * A part of a file: a short section, a paragraph, or an item of a list.
+ */
+public struct SearchPassage: Equatable, Hashable, Codable {
+    /**
+     * The text, of at most 800 bytes. It has whole lines, unless a line alone is longer.
+     */
+    public let text: String
+    /**
+     * The 1-based number of its first line in the file.
+     */
+    public let firstLine: Int64
+    /**
+     * The 1-based number of its last line. Both numbers together are a `view_range`.
+     */
+    public let lastLine: Int64
+    /**
+     * The places of the words in the text, in ascending order and without overlaps.
+     */
+    public let matches: [SearchMatch]
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The text, of at most 800 bytes. It has whole lines, unless a line alone is longer.
+         */text: String,
+        /**
+         * The 1-based number of its first line in the file.
+         */firstLine: Int64,
+        /**
+         * The 1-based number of its last line. Both numbers together are a `view_range`.
+         */lastLine: Int64,
+        /**
+         * The places of the words in the text, in ascending order and without overlaps.
+         */matches: [SearchMatch] = []) {
+        self.text = text
+        self.firstLine = firstLine
+        self.lastLine = lastLine
+        self.matches = matches
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension SearchPassage: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeSearchPassage: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SearchPassage {
+        return
+            try SearchPassage(
+                text: FfiConverterString.read(from: &buf),
+                firstLine: FfiConverterInt64.read(from: &buf),
+                lastLine: FfiConverterInt64.read(from: &buf),
+                matches: FfiConverterSequenceTypeSearchMatch.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: SearchPassage, into buf: inout [UInt8]) {
+        FfiConverterString.write(value.text, into: &buf)
+        FfiConverterInt64.write(value.firstLine, into: &buf)
+        FfiConverterInt64.write(value.lastLine, into: &buf)
+        FfiConverterSequenceTypeSearchMatch.write(value.matches, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSearchPassage_lift(_ buf: RustBuffer) throws -> SearchPassage {
+    return try FfiConverterTypeSearchPassage.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSearchPassage_lower(_ value: SearchPassage) -> RustBuffer {
+    return FfiConverterTypeSearchPassage.lower(value)
+}
+
+
+/**
+ * The answer of `Memory.search`.
+ */
+public struct SearchResults: Equatable, Hashable, Codable {
+    /**
+     * The files that answer the question, the best first.
+     */
+    public let hits: [SearchHit]
+    /**
+     * The number of files that were not searched, because the index has reached the option `search_max_bytes`, or
+     * because a file is too large to be redacted for a view (`sensitive_on_view`).
+     */
+    public let filesLeftOut: Int64
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The files that answer the question, the best first.
+         */hits: [SearchHit] = [],
+        /**
+         * The number of files that were not searched, because the index has reached the option `search_max_bytes`, or
+         * because a file is too large to be redacted for a view (`sensitive_on_view`).
+         */filesLeftOut: Int64) {
+        self.hits = hits
+        self.filesLeftOut = filesLeftOut
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension SearchResults: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeSearchResults: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SearchResults {
+        return
+            try SearchResults(
+                hits: FfiConverterSequenceTypeSearchHit.read(from: &buf),
+                filesLeftOut: FfiConverterInt64.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: SearchResults, into buf: inout [UInt8]) {
+        FfiConverterSequenceTypeSearchHit.write(value.hits, into: &buf)
+        FfiConverterInt64.write(value.filesLeftOut, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSearchResults_lift(_ buf: RustBuffer) throws -> SearchResults {
+    return try FfiConverterTypeSearchResults.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSearchResults_lower(_ value: SearchResults) -> RustBuffer {
+    return FfiConverterTypeSearchResults.lower(value)
 }
 
 
@@ -10009,6 +10412,211 @@ public func FfiConverterTypeProblemKind_lower(_ value: ProblemKind) -> RustBuffe
 
 
 /**
+ * Selects the language of texts in Latin letters, whose endings `search` ignores.
+ */
+
+public enum SearchLanguage: Equatable, Hashable, Codable {
+
+    /**
+     * The language of each file is detected.
+     */
+    case auto
+    /**
+     * No language: a word is found only in the form of the query.
+     */
+    case none
+    /**
+     * Danish.
+     */
+    case danish
+    /**
+     * Dutch.
+     */
+    case dutch
+    /**
+     * English.
+     */
+    case english
+    /**
+     * Finnish.
+     */
+    case finnish
+    /**
+     * French.
+     */
+    case french
+    /**
+     * German.
+     */
+    case german
+    /**
+     * Italian.
+     */
+    case italian
+    /**
+     * Norwegian.
+     */
+    case norwegian
+    /**
+     * Polish.
+     */
+    case polish
+    /**
+     * Portuguese.
+     */
+    case portuguese
+    /**
+     * Spanish.
+     */
+    case spanish
+    /**
+     * Swedish.
+     */
+    case swedish
+    /**
+     * Turkish.
+     */
+    case turkish
+
+
+
+
+
+}
+
+#if compiler(>=6)
+extension SearchLanguage: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeSearchLanguage: FfiConverterRustBuffer {
+    typealias SwiftType = SearchLanguage
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SearchLanguage {
+        let variant: Int32 = try readInt(&buf)
+        switch variant {
+
+        case 1: return .auto
+
+        case 2: return .none
+
+        case 3: return .danish
+
+        case 4: return .dutch
+
+        case 5: return .english
+
+        case 6: return .finnish
+
+        case 7: return .french
+
+        case 8: return .german
+
+        case 9: return .italian
+
+        case 10: return .norwegian
+
+        case 11: return .polish
+
+        case 12: return .portuguese
+
+        case 13: return .spanish
+
+        case 14: return .swedish
+
+        case 15: return .turkish
+
+        default: throw UniffiInternalError.unexpectedEnumCase
+        }
+    }
+
+    public static func write(_ value: SearchLanguage, into buf: inout [UInt8]) {
+        switch value {
+
+
+        case .auto:
+            writeInt(&buf, Int32(1))
+
+
+        case .none:
+            writeInt(&buf, Int32(2))
+
+
+        case .danish:
+            writeInt(&buf, Int32(3))
+
+
+        case .dutch:
+            writeInt(&buf, Int32(4))
+
+
+        case .english:
+            writeInt(&buf, Int32(5))
+
+
+        case .finnish:
+            writeInt(&buf, Int32(6))
+
+
+        case .french:
+            writeInt(&buf, Int32(7))
+
+
+        case .german:
+            writeInt(&buf, Int32(8))
+
+
+        case .italian:
+            writeInt(&buf, Int32(9))
+
+
+        case .norwegian:
+            writeInt(&buf, Int32(10))
+
+
+        case .polish:
+            writeInt(&buf, Int32(11))
+
+
+        case .portuguese:
+            writeInt(&buf, Int32(12))
+
+
+        case .spanish:
+            writeInt(&buf, Int32(13))
+
+
+        case .swedish:
+            writeInt(&buf, Int32(14))
+
+
+        case .turkish:
+            writeInt(&buf, Int32(15))
+
+        }
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSearchLanguage_lift(_ buf: RustBuffer) throws -> SearchLanguage {
+    return try FfiConverterTypeSearchLanguage.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSearchLanguage_lower(_ value: SearchLanguage) -> RustBuffer {
+    return FfiConverterTypeSearchLanguage.lower(value)
+}
+
+
+
+/**
  * Selects the treatment of a command that would write sensitive text.
  */
 
@@ -10895,6 +11503,30 @@ fileprivate struct FfiConverterOptionTypeOnExisting: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterOptionTypeSearchLanguage: FfiConverterRustBuffer {
+    typealias SwiftType = SearchLanguage?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeSearchLanguage.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeSearchLanguage.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterOptionTypeSensitiveText: FfiConverterRustBuffer {
     typealias SwiftType = SensitiveText?
 
@@ -11452,6 +12084,81 @@ fileprivate struct FfiConverterSequenceTypeRestoredFile: FfiConverterRustBuffer 
         seq.reserveCapacity(Int(len))
         for _ in 0 ..< len {
             seq.append(try FfiConverterTypeRestoredFile.read(from: &buf))
+        }
+        return seq
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterSequenceTypeSearchHit: FfiConverterRustBuffer {
+    typealias SwiftType = [SearchHit]
+
+    public static func write(_ value: [SearchHit], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for item in value {
+            FfiConverterTypeSearchHit.write(item, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [SearchHit] {
+        let len: Int32 = try readInt(&buf)
+        var seq = [SearchHit]()
+        seq.reserveCapacity(Int(len))
+        for _ in 0 ..< len {
+            seq.append(try FfiConverterTypeSearchHit.read(from: &buf))
+        }
+        return seq
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterSequenceTypeSearchMatch: FfiConverterRustBuffer {
+    typealias SwiftType = [SearchMatch]
+
+    public static func write(_ value: [SearchMatch], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for item in value {
+            FfiConverterTypeSearchMatch.write(item, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [SearchMatch] {
+        let len: Int32 = try readInt(&buf)
+        var seq = [SearchMatch]()
+        seq.reserveCapacity(Int(len))
+        for _ in 0 ..< len {
+            seq.append(try FfiConverterTypeSearchMatch.read(from: &buf))
+        }
+        return seq
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterSequenceTypeSearchPassage: FfiConverterRustBuffer {
+    typealias SwiftType = [SearchPassage]
+
+    public static func write(_ value: [SearchPassage], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for item in value {
+            FfiConverterTypeSearchPassage.write(item, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [SearchPassage] {
+        let len: Int32 = try readInt(&buf)
+        var seq = [SearchPassage]()
+        seq.reserveCapacity(Int(len))
+        for _ in 0 ..< len {
+            seq.append(try FfiConverterTypeSearchPassage.read(from: &buf))
         }
         return seq
     }
@@ -12062,6 +12769,9 @@ private let initializationResult: InitializationResult = {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_read_shown() != 1064) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_search() != 3621) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_tool_definition() != 55108) {

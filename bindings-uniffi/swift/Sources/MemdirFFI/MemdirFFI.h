@@ -679,6 +679,11 @@ RustBuffer uniffi_memdir_ffi_fn_method_memory_read(uint64_t ptr, RustBuffer path
 RustBuffer uniffi_memdir_ffi_fn_method_memory_read_shown(uint64_t ptr, RustBuffer path, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_SEARCH
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_SEARCH
+RustBuffer uniffi_memdir_ffi_fn_method_memory_search(uint64_t ptr, RustBuffer query, RustBuffer path, int64_t limit, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_TOOL_DEFINITION
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_TOOL_DEFINITION
 RustBuffer uniffi_memdir_ffi_fn_method_memory_tool_definition(uint64_t ptr, RustBuffer dialect, RustCallStatus *_Nonnull out_status
@@ -1601,6 +1606,12 @@ uint16_t uniffi_memdir_ffi_checksum_method_memory_read(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_READ_SHOWN
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_READ_SHOWN
 uint16_t uniffi_memdir_ffi_checksum_method_memory_read_shown(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_SEARCH
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_SEARCH
+uint16_t uniffi_memdir_ffi_checksum_method_memory_search(void
 
 );
 #endif

@@ -69,6 +69,25 @@ final class FilesTests: XCTestCase {
             try memory.list(depth: nil).map(\.path), ["/memories/a", "/memories/a/b", "/memories/a/b/c", "/memories/b"])
     }
 
+    func testAQuestionIsAnsweredWithPassages() throws {
+        let memory = try Memory(store: "memory:")
+        try memory.write(path: path, text: "# 𝕏\n\n- 𝕏 trinkt grünen Tee\n")
+        try memory.write(path: "/memories/b/x.md", text: "Milch")
+        let results = try memory.search(query: "wer trinkt Tee?")
+        XCTAssertEqual(results.filesLeftOut, 0)
+        XCTAssertEqual(results.hits.map(\.path), [path])
+        let passage = results.hits[0].passages[0]
+        XCTAssertEqual([passage.firstLine, passage.lastLine], [1, 3])
+        let text = passage.text.utf16
+        let words = passage.matches.map { match in
+            let start = text.index(text.startIndex, offsetBy: Int(match.start))
+            return String(passage.text[start..<text.index(text.startIndex, offsetBy: Int(match.end))])
+        }
+        XCTAssertEqual(words, ["trinkt", "Tee"])
+        XCTAssertEqual(try memory.search(query: "Tee", path: "/memories/b").hits, [])
+        XCTAssertEqual(try memory.search(query: "Tee", limit: 0).hits, [])
+    }
+
     func testNamesAndLinesAreFound() throws {
         let memory = try Memory(store: "memory:")
         try memory.write(path: path, text: "# Tea\ngreen tea\n")

@@ -968,6 +968,8 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_read_shown(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_search(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_tool_definition(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_tool_definitions(
@@ -1224,6 +1226,8 @@ internal object UniffiLib {
     external fun uniffi_memdir_ffi_fn_method_memory_read(`ptr`: Long,`path`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_read_shown(`ptr`: Long,`path`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_search(`ptr`: Long,`query`: RustBuffer.ByValue,`path`: RustBuffer.ByValue,`limit`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_tool_definition(`ptr`: Long,`dialect`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
@@ -1627,6 +1631,9 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_read_shown() and 0xFFFF) != 1064) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_search() and 0xFFFF) != 3621) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_tool_definition() and 0xFFFF) != 55108) {
@@ -4383,6 +4390,22 @@ public interface MemoryInterface {
     fun `readShown`(`path`: kotlin.String): kotlin.String
 
     /**
+     * The files at `path` and below it that answer a question best, the best first, with their best passages. There are at
+     * most `limit` of them, and never more than 1,000. For exact lines use `grep`. A null path is `/memories`.
+     *
+     * A file is a hit if it has any word of the question, in any form of the word. `"green tea"` requires a phrase,
+     * `-coffee` excludes a word, `path:notes` requires a text in the path. Hidden files are left out. With
+     * `sensitive_on_view` it searches the texts as a view shows them.
+     *
+     * It finds every write that was acknowledged before it, by any process. The first search of a process reads all files,
+     * later ones only what has changed. The texts are held in memory, up to `search_max_bytes`.
+     *
+     * Throws `Refused` if the path does not exist, `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)
+    fun `search`(`query`: kotlin.String, `path`: kotlin.String? = null, `limit`: kotlin.Long = 10L): SearchResults
+
+    /**
      * The JSON text of one tool named `memory`, for a model host without built-in support for Anthropic's tool. Pass the
      * model's input to `execute`. If the memory is read-only, its only command is `view`. A null dialect is JSON Schema.
      *
@@ -5047,6 +5070,36 @@ open class Memory: AutoCloseable, MemoryInterface
         it,
 
         FfiConverterTypeMemdirText.lower(`path`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * The files at `path` and below it that answer a question best, the best first, with their best passages. There are at
+     * most `limit` of them, and never more than 1,000. For exact lines use `grep`. A null path is `/memories`.
+     *
+     * A file is a hit if it has any word of the question, in any form of the word. `"green tea"` requires a phrase,
+     * `-coffee` excludes a word, `path:notes` requires a text in the path. Hidden files are left out. With
+     * `sensitive_on_view` it searches the texts as a view shows them.
+     *
+     * It finds every write that was acknowledged before it, by any process. The first search of a process reads all files,
+     * later ones only what has changed. The texts are held in memory, up to `search_max_bytes`.
+     *
+     * Throws `Refused` if the path does not exist, `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)override fun `search`(`query`: kotlin.String, `path`: kotlin.String?, `limit`: kotlin.Long): SearchResults {
+            return FfiConverterTypeSearchResults.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_search(
+        it,
+
+        FfiConverterTypeMemdirText.lower(`query`),
+        FfiConverterOptionalTypeMemdirText.lower(`path`),
+        FfiConverterLong.lower(`limit`),_status)
 }
     }
     )
@@ -10161,6 +10214,27 @@ data class MemoryOptions (
     val `actor`: kotlin.String? = null
     ,
     /**
+     * Selects the language of texts in Latin letters, whose endings `search` ignores: `auto`
+     * detects it for each file, `none` ignores no endings. Default: `auto`. `null` selects the
+     * default.
+     */
+    val `searchLanguage`: SearchLanguage? = null
+    ,
+    /**
+     * The most bytes of memory for the index of `search`, which holds the texts and takes about
+     * 1.7 times their size. If not all files fit, the first search takes the newest, and each
+     * result says how many are left out. `null` sets no limit. Default: 256 MiB.
+     */
+    val `searchMaxBytes`: kotlin.Long? = 268435456L
+    ,
+    /**
+     * Makes `search` prefer files that were written recently: the score of the newest file is half
+     * as large again, and a file that is older by this duration gets half of that bonus. `null`
+     * gives time no influence. Default: `null`.
+     */
+    val `searchRecency`: java.time.Duration? = null
+    ,
+    /**
      * Includes the reply's text in the events for `after`. Default: no.
      */
     val `eventContent`: kotlin.Boolean = false
@@ -10237,6 +10311,9 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
             FfiConverterOptionalLong.read(buf),
             FfiConverterOptionalLong.read(buf),
             FfiConverterOptionalTypeMemdirText.read(buf),
+            FfiConverterOptionalTypeSearchLanguage.read(buf),
+            FfiConverterOptionalLong.read(buf),
+            FfiConverterOptionalTypeMemdirDuration.read(buf),
             FfiConverterBoolean.read(buf),
             FfiConverterOptionalTypeDurability.read(buf),
             FfiConverterOptionalTypeMemdirDuration.read(buf),
@@ -10268,6 +10345,9 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
             FfiConverterOptionalLong.allocationSize(value.`historyMaxVersions`) +
             FfiConverterOptionalLong.allocationSize(value.`historyMaxBytes`) +
             FfiConverterOptionalTypeMemdirText.allocationSize(value.`actor`) +
+            FfiConverterOptionalTypeSearchLanguage.allocationSize(value.`searchLanguage`) +
+            FfiConverterOptionalLong.allocationSize(value.`searchMaxBytes`) +
+            FfiConverterOptionalTypeMemdirDuration.allocationSize(value.`searchRecency`) +
             FfiConverterBoolean.allocationSize(value.`eventContent`) +
             FfiConverterOptionalTypeDurability.allocationSize(value.`durability`) +
             FfiConverterOptionalTypeMemdirDuration.allocationSize(value.`lockTimeout`) +
@@ -10298,6 +10378,9 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
             FfiConverterOptionalLong.write(value.`historyMaxVersions`, buf)
             FfiConverterOptionalLong.write(value.`historyMaxBytes`, buf)
             FfiConverterOptionalTypeMemdirText.write(value.`actor`, buf)
+            FfiConverterOptionalTypeSearchLanguage.write(value.`searchLanguage`, buf)
+            FfiConverterOptionalLong.write(value.`searchMaxBytes`, buf)
+            FfiConverterOptionalTypeMemdirDuration.write(value.`searchRecency`, buf)
             FfiConverterBoolean.write(value.`eventContent`, buf)
             FfiConverterOptionalTypeDurability.write(value.`durability`, buf)
             FfiConverterOptionalTypeMemdirDuration.write(value.`lockTimeout`, buf)
@@ -10740,6 +10823,229 @@ internal object FfiConverterTypeRestoredFile: FfiConverterRustBuffer<RestoredFil
             FfiConverterString.write(value.`path`, buf)
             FfiConverterOptionalString.write(value.`oldPath`, buf)
             FfiConverterOptionalString.write(value.`merged`, buf)
+    }
+}
+
+
+
+/**
+ * A file that answers a question.
+ */
+data class SearchHit (
+    /**
+     * Its path.
+     */
+    val `path`: kotlin.String
+    ,
+    /**
+     * How well it answers: higher is better. Scores of different searches cannot be compared.
+     */
+    val `score`: kotlin.Double
+    ,
+    /**
+     * When it was last written. Null if the store does not keep times.
+     */
+    val `modified`: java.time.Instant? = null
+    ,
+    /**
+     * Its best passages, up to three, the best first. If only the path matches, this is the first passage of the file.
+     * It is empty for a file without text.
+     */
+    val `passages`: List<SearchPassage> = listOf()
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeSearchHit: FfiConverterRustBuffer<SearchHit> {
+    override fun read(buf: ByteBuffer): SearchHit {
+        return SearchHit(
+            FfiConverterString.read(buf),
+            FfiConverterDouble.read(buf),
+            FfiConverterOptionalTimestamp.read(buf),
+            FfiConverterSequenceTypeSearchPassage.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: SearchHit) = (
+            FfiConverterString.allocationSize(value.`path`) +
+            FfiConverterDouble.allocationSize(value.`score`) +
+            FfiConverterOptionalTimestamp.allocationSize(value.`modified`) +
+            FfiConverterSequenceTypeSearchPassage.allocationSize(value.`passages`)
+    )
+
+    override fun write(value: SearchHit, buf: ByteBuffer) {
+            FfiConverterString.write(value.`path`, buf)
+            FfiConverterDouble.write(value.`score`, buf)
+            FfiConverterOptionalTimestamp.write(value.`modified`, buf)
+            FfiConverterSequenceTypeSearchPassage.write(value.`passages`, buf)
+    }
+}
+
+
+
+/**
+ * The place of a word in the text of a passage. It is counted in the units in which your language indexes its strings:
+ * bytes in Rust, Go and C, code points in Python, UTF-16 code units in JavaScript, Kotlin and Swift.
+ */
+data class SearchMatch (
+    /**
+     * The start of the word.
+     */
+    val `start`: kotlin.Long
+    ,
+    /**
+     * The end of the word: the place after it.
+     */
+    val `end`: kotlin.Long
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeSearchMatch: FfiConverterRustBuffer<SearchMatch> {
+    override fun read(buf: ByteBuffer): SearchMatch {
+        return SearchMatch(
+            FfiConverterLong.read(buf),
+            FfiConverterLong.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: SearchMatch) = (
+            FfiConverterLong.allocationSize(value.`start`) +
+            FfiConverterLong.allocationSize(value.`end`)
+    )
+
+    override fun write(value: SearchMatch, buf: ByteBuffer) {
+            FfiConverterLong.write(value.`start`, buf)
+            FfiConverterLong.write(value.`end`, buf)
+    }
+}
+
+
+
+/**
+ * A part of a file: a short section, a paragraph, or an item of a list.
+ */
+data class SearchPassage (
+    /**
+     * The text, of at most 800 bytes. It has whole lines, unless a line alone is longer.
+     */
+    val `text`: kotlin.String
+    ,
+    /**
+     * The 1-based number of its first line in the file.
+     */
+    val `firstLine`: kotlin.Long
+    ,
+    /**
+     * The 1-based number of its last line. Both numbers together are a `view_range`.
+     */
+    val `lastLine`: kotlin.Long
+    ,
+    /**
+     * The places of the words in the text, in ascending order and without overlaps.
+     */
+    val `matches`: List<SearchMatch> = listOf()
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeSearchPassage: FfiConverterRustBuffer<SearchPassage> {
+    override fun read(buf: ByteBuffer): SearchPassage {
+        return SearchPassage(
+            FfiConverterString.read(buf),
+            FfiConverterLong.read(buf),
+            FfiConverterLong.read(buf),
+            FfiConverterSequenceTypeSearchMatch.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: SearchPassage) = (
+            FfiConverterString.allocationSize(value.`text`) +
+            FfiConverterLong.allocationSize(value.`firstLine`) +
+            FfiConverterLong.allocationSize(value.`lastLine`) +
+            FfiConverterSequenceTypeSearchMatch.allocationSize(value.`matches`)
+    )
+
+    override fun write(value: SearchPassage, buf: ByteBuffer) {
+            FfiConverterString.write(value.`text`, buf)
+            FfiConverterLong.write(value.`firstLine`, buf)
+            FfiConverterLong.write(value.`lastLine`, buf)
+            FfiConverterSequenceTypeSearchMatch.write(value.`matches`, buf)
+    }
+}
+
+
+
+/**
+ * The answer of `Memory.search`.
+ */
+data class SearchResults (
+    /**
+     * The files that answer the question, the best first.
+     */
+    val `hits`: List<SearchHit> = listOf()
+    ,
+    /**
+     * The number of files that were not searched, because the index has reached the option `search_max_bytes`, or
+     * because a file is too large to be redacted for a view (`sensitive_on_view`).
+     */
+    val `filesLeftOut`: kotlin.Long
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeSearchResults: FfiConverterRustBuffer<SearchResults> {
+    override fun read(buf: ByteBuffer): SearchResults {
+        return SearchResults(
+            FfiConverterSequenceTypeSearchHit.read(buf),
+            FfiConverterLong.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: SearchResults) = (
+            FfiConverterSequenceTypeSearchHit.allocationSize(value.`hits`) +
+            FfiConverterLong.allocationSize(value.`filesLeftOut`)
+    )
+
+    override fun write(value: SearchResults, buf: ByteBuffer) {
+            FfiConverterSequenceTypeSearchHit.write(value.`hits`, buf)
+            FfiConverterLong.write(value.`filesLeftOut`, buf)
     }
 }
 
@@ -12557,6 +12863,103 @@ internal object FfiConverterTypeProblemKind: FfiConverterRustBuffer<ProblemKind>
 
 
 /**
+ * Selects the language of texts in Latin letters, whose endings `search` ignores.
+ */
+
+enum class SearchLanguage {
+
+    /**
+     * The language of each file is detected.
+     */
+    AUTO,
+    /**
+     * No language: a word is found only in the form of the query.
+     */
+    NONE,
+    /**
+     * Danish.
+     */
+    DANISH,
+    /**
+     * Dutch.
+     */
+    DUTCH,
+    /**
+     * English.
+     */
+    ENGLISH,
+    /**
+     * Finnish.
+     */
+    FINNISH,
+    /**
+     * French.
+     */
+    FRENCH,
+    /**
+     * German.
+     */
+    GERMAN,
+    /**
+     * Italian.
+     */
+    ITALIAN,
+    /**
+     * Norwegian.
+     */
+    NORWEGIAN,
+    /**
+     * Polish.
+     */
+    POLISH,
+    /**
+     * Portuguese.
+     */
+    PORTUGUESE,
+    /**
+     * Spanish.
+     */
+    SPANISH,
+    /**
+     * Swedish.
+     */
+    SWEDISH,
+    /**
+     * Turkish.
+     */
+    TURKISH;
+
+
+
+
+    companion object
+}
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeSearchLanguage: FfiConverterRustBuffer<SearchLanguage> {
+    override fun read(buf: ByteBuffer) = try {
+
+        SearchLanguage.entries[buf.getInt() - 1]
+
+    } catch (e: IndexOutOfBoundsException) {
+        throw RuntimeException("invalid enum value, something is very wrong!!", e)
+    }
+
+    override fun allocationSize(value: SearchLanguage) = 4UL
+
+    override fun write(value: SearchLanguage, buf: ByteBuffer) {
+        buf.putInt(value.ordinal + 1)
+    }
+}
+
+
+
+
+
+/**
  * Selects the treatment of a command that would write sensitive text.
  */
 
@@ -13659,6 +14062,38 @@ internal object FfiConverterOptionalTypeOnExisting: FfiConverterRustBuffer<OnExi
 /**
  * @suppress
  */
+internal object FfiConverterOptionalTypeSearchLanguage: FfiConverterRustBuffer<SearchLanguage?> {
+    override fun read(buf: ByteBuffer): SearchLanguage? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeSearchLanguage.read(buf)
+    }
+
+    override fun allocationSize(value: SearchLanguage?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeSearchLanguage.allocationSize(value)
+        }
+    }
+
+    override fun write(value: SearchLanguage?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeSearchLanguage.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
 internal object FfiConverterOptionalTypeSensitiveText: FfiConverterRustBuffer<SensitiveText?> {
     override fun read(buf: ByteBuffer): SensitiveText? {
         if (buf.get().toInt() == 0) {
@@ -14333,6 +14768,90 @@ internal object FfiConverterSequenceTypeRestoredFile: FfiConverterRustBuffer<Lis
         buf.putInt(value.size)
         value.iterator().forEach {
             FfiConverterTypeRestoredFile.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterSequenceTypeSearchHit: FfiConverterRustBuffer<List<SearchHit>> {
+    override fun read(buf: ByteBuffer): List<SearchHit> {
+        val len = buf.getInt()
+        return List<SearchHit>(len) {
+            FfiConverterTypeSearchHit.read(buf)
+        }
+    }
+
+    override fun allocationSize(value: List<SearchHit>): ULong {
+        val sizeForLength = 4UL
+        val sizeForItems = value.map { FfiConverterTypeSearchHit.allocationSize(it) }.sum()
+        return sizeForLength + sizeForItems
+    }
+
+    override fun write(value: List<SearchHit>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        value.iterator().forEach {
+            FfiConverterTypeSearchHit.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterSequenceTypeSearchMatch: FfiConverterRustBuffer<List<SearchMatch>> {
+    override fun read(buf: ByteBuffer): List<SearchMatch> {
+        val len = buf.getInt()
+        return List<SearchMatch>(len) {
+            FfiConverterTypeSearchMatch.read(buf)
+        }
+    }
+
+    override fun allocationSize(value: List<SearchMatch>): ULong {
+        val sizeForLength = 4UL
+        val sizeForItems = value.map { FfiConverterTypeSearchMatch.allocationSize(it) }.sum()
+        return sizeForLength + sizeForItems
+    }
+
+    override fun write(value: List<SearchMatch>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        value.iterator().forEach {
+            FfiConverterTypeSearchMatch.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterSequenceTypeSearchPassage: FfiConverterRustBuffer<List<SearchPassage>> {
+    override fun read(buf: ByteBuffer): List<SearchPassage> {
+        val len = buf.getInt()
+        return List<SearchPassage>(len) {
+            FfiConverterTypeSearchPassage.read(buf)
+        }
+    }
+
+    override fun allocationSize(value: List<SearchPassage>): ULong {
+        val sizeForLength = 4UL
+        val sizeForItems = value.map { FfiConverterTypeSearchPassage.allocationSize(it) }.sum()
+        return sizeForLength + sizeForItems
+    }
+
+    override fun write(value: List<SearchPassage>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        value.iterator().forEach {
+            FfiConverterTypeSearchPassage.write(it, buf)
         }
     }
 }

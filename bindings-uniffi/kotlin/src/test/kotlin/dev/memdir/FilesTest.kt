@@ -69,6 +69,23 @@ class FilesTest {
         }
 
     @Test
+    fun `a question is answered with passages`() =
+        Memory("memory:", MemoryOptions(searchLanguage = SearchLanguage.GERMAN)).use { memory ->
+            memory.write(path, "# 𝕏\n\n- 𝕏 trinkt grünen Tee\n")
+            memory.write("/memories/b/x.md", "Milch")
+            val results = memory.search("wer trinkt Tees?")
+            assertEquals(0L, results.filesLeftOut)
+            assertEquals(listOf(path), results.hits.map { it.path })
+            val passage = results.hits[0].passages[0]
+            assertEquals(1L to 3L, passage.firstLine to passage.lastLine)
+            val words = passage.matches.map { passage.text.substring(it.start.toInt(), it.end.toInt()) }
+            assertEquals(listOf("trinkt", "Tee"), words)
+            assertEquals(0, memory.search("Tee", path = "/memories/b").hits.size)
+            assertEquals(0, memory.search("Tee", limit = 0).hits.size)
+            Unit
+        }
+
+    @Test
     fun `names and lines are found`() =
         Memory("memory:").use { memory ->
             memory.write(path, "# Tea\ngreen tea\n")
