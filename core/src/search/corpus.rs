@@ -1,6 +1,7 @@
 //! [`Corpus`]: the index of one memory, and what it knows of each file.
 
 use std::collections::HashMap;
+use std::time::SystemTime;
 
 use memdir_search::{Index, Options, Query, Recency};
 use memdir_store::path::{Folding, MAX_LEVELS, MemoryPath};
@@ -34,6 +35,8 @@ pub(super) struct Corpus {
 #[derive(Debug)]
 struct FileState {
     seen: Seen,
+    /// The time that the index has for the file.
+    modified: Option<SystemTime>,
     /// The last listing that had the file.
     round: u64,
     /// For a file that did not fit: the memory of the index at that moment.
@@ -108,7 +111,10 @@ impl Corpus {
             match state.left_out_at {
                 Some(full) if state.seen.has_fingerprint_of(&entry) => left_out.push((entry, full)),
                 None if state.seen.is_current(&entry) => {
-                    self.index.set_modified(name(&entry.path), entry.modified);
+                    if state.modified != entry.modified {
+                        state.modified = entry.modified;
+                        self.index.set_modified(name(&entry.path), entry.modified);
+                    }
                 }
                 _ => to_read.push(entry),
             }
@@ -164,6 +170,7 @@ impl Corpus {
         let before = self.files.get(&file.path).map(|state| &state.seen);
         let state = FileState {
             seen: Seen::new(file, self.fingerprints, listed, before),
+            modified: file.modified,
             round: self.round,
             left_out_at: is_left_out.then(|| self.index.memory()),
         };

@@ -23,13 +23,19 @@ fn without_its_feature_nothing_of_it_is_compiled() {
     const POSTGRES: [&str; 3] = ["tokio-postgres", "deadpool", "postgres-protocol"];
     const BOTH: [&str; 3] = ["tokio", "rustls", "aws-lc-rs"];
     const SQLITE: [&str; 2] = ["rusqlite", "libsqlite3-sys"];
+    const SEARCH: [&str; 2] = ["memdir-search", "frostem"];
     const TRACING: [&str; 2] = ["tracing", "tracing-core"];
     for (features, there, absent) in [
-        ("", vec![], [&OBJECTS[..], &POSTGRES, &BOTH, &SQLITE, &TRACING].concat()),
+        ("", vec![], [&OBJECTS[..], &POSTGRES, &BOTH, &SQLITE, &SEARCH, &TRACING].concat()),
+        ("search", SEARCH.to_vec(), [&OBJECTS[..], &POSTGRES, &BOTH, &SQLITE].concat()),
         ("testing", vec![], [&OBJECTS[..], &POSTGRES, &BOTH, &SQLITE].concat()),
         ("sqlite", SQLITE.to_vec(), [&OBJECTS[..], &POSTGRES, &BOTH, &TRACING].concat()),
         ("tracing", TRACING.to_vec(), [&OBJECTS[..], &POSTGRES, &BOTH, &SQLITE].concat()),
-        ("encryption,fast-regex", vec![], [&OBJECTS[..], &POSTGRES, &BOTH, &SQLITE].concat()),
+        (
+            "encryption,fast-regex",
+            vec![],
+            [&OBJECTS[..], &POSTGRES, &BOTH, &SQLITE, &SEARCH].concat(),
+        ),
         ("postgres", [&POSTGRES[..], &BOTH].concat(), [&OBJECTS[..], &SQLITE].concat()),
         ("object-storage", [&OBJECTS[..], &BOTH].concat(), [&POSTGRES[..], &SQLITE].concat()),
     ] {

@@ -1,0 +1,124 @@
+//! The cost of a search over 10,000 files: of the first one, and of one after which nothing has changed, on a store in the process, a
+//! local directory and SQLite, compared with reading all files and with a listing.
+//!
+//! `cargo bench -p memdir --features search --bench search`. Each search alternates with its floor; look at the ratios. Set
+//! `MEMDIR_POSTGRES` to the address of an empty namespace to measure PostgreSQL as well, compared with one `select`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a program, and not part of the library"
+)]
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use memdir::path::MAX_LEVELS;
+use memdir::store::Node;
+use memdir::{Durability, Memory, MemoryOptions, MemoryPath, OnExisting, Store, open_store};
+
+const FILES: usize = 10_000;
+const ROUNDS: usize = 21;
+const FIRST_ROUNDS: usize = 3;
+/// Of one file in a thousand, and of every file.
+const QUESTIONS: [&str; 2] = ["kettle 137", "which tea is kept in the kitchen?"];
+
+fn main() {
+    let place = tempfile::tempdir().unwrap();
+    let base = place.path().join("memory");
+    let mut addresses = vec![
+        ("in the process", "memory:".to_owned()),
+        ("local directory", base.to_str().unwrap().to_owned()),
+        ("SQLite", format!("sqlite:{}", place.path().join("a.db").display())),
+    ];
+    if let Ok(address) = std::env::var("MEMDIR_POSTGRES") {
+        addresses.push(("PostgreSQL", address));
+    }
+    println!(
+        "{:<34} {:>10} {:>10} {:>7}",
+        "10,000 files, milliseconds", "search", "floor", "ratio"
+    );
+    for (name, address) in addresses {
+        let mut options = MemoryOptions::default();
+        options.durability = Durability::Relaxed;
+        let store = open_store(&address, &options).unwrap();
+        fill(&*store);
+        // The change of each file is over for long enough to be trusted.
+        std::thread::sleep(Duration::from_secs(4));
+        first(name, &store);
+        for question in QUESTIONS {
+            warm(name, &store, question);
+        }
+    }
+}
+
+fn fill(store: &dyn Store) {
+    let words = ["green", "black", "kettle", "cup", "kitchen", "garden", "Anna", "Ben", "meeting"];
+    for number in 0..FILES {
+        let fact = |line: usize| {
+            let word = words[(number * 7 + line * 5) % words.len()];
+            format!("- the {word} number {} of tea {}\n", (number * 31 + line) % 1_000, line % 7)
+        };
+        let text = format!("# File {number}\n\n") + &(0..55).map(fact).collect::<String>();
+        let path = format!("/memories/d{}/file-{number}.md", number % 100);
+        let path = MemoryPath::parse(&path).unwrap();
+        store.write(&path, text.as_bytes(), OnExisting::Error).unwrap();
+    }
+}
+
+/// The first search of a process, compared with reading all files.
+fn first(name: &str, store: &Arc<dyn Store>) {
+    let (mut ours, mut floor) = (Vec::new(), Vec::new());
+    for _ in 0..FIRST_ROUNDS {
+        let memory = Memory::with_store(Arc::clone(store), MemoryOptions::default());
+        ours.push(timed(|| search(&memory, QUESTIONS[0])));
+        floor.push(timed(|| {
+            let read = |entry: memdir::store::Entry| store.read(&entry.path).unwrap().len();
+            assert!(
+                listed(&**store).into_iter().filter(|e| e.is_file()).map(read).sum::<usize>() > 0
+            );
+        }));
+    }
+    show(&format!("{name}: first, against reading"), ours, floor);
+}
+
+/// A search after which nothing has changed, compared with a listing, or with the revision if the store has one.
+fn warm(name: &str, store: &Arc<dyn Store>, question: &str) {
+    let memory = Memory::with_store(Arc::clone(store), MemoryOptions::default());
+    search(&memory, question);
+    let (mut ours, mut lists, mut revisions) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        ours.push(timed(|| search(&memory, question)));
+        lists.push(timed(|| assert!(listed(&**store).len() >= FILES)));
+        revisions.push(timed(|| drop(store.revision().unwrap())));
+    }
+    show(&format!("{name}: {:.10}…, listing", question), ours.clone(), lists);
+    if store.revision().unwrap().is_some() {
+        show(&format!("{name}: {:.10}…, revision", question), ours, revisions);
+    }
+}
+
+fn search(memory: &Memory, question: &str) {
+    assert_eq!(memory.search(question, "/memories", 10).unwrap().hits.len(), 10);
+}
+
+fn listed(store: &dyn Store) -> Vec<memdir::store::Entry> {
+    match store.open(&MemoryPath::root(), MAX_LEVELS).unwrap() {
+        Node::Directory(entries) => entries,
+        Node::File(..) => Vec::new(),
+    }
+}
+
+fn timed(work: impl FnOnce()) -> Duration {
+    let begun = Instant::now();
+    work();
+    begun.elapsed()
+}
+
+fn show(what: &str, ours: Vec<Duration>, floor: Vec<Duration>) {
+    let median = |mut times: Vec<Duration>| {
+        times.sort_unstable();
+        times[times.len() / 2].as_secs_f64() * 1_000.0
+    };
+    let (ours, floor) = (median(ours), median(floor));
+    println!("{what:<34} {ours:>10.2} {floor:>10.3} {:>7.2}", ours / floor);
+}
