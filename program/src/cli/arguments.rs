@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::file_arguments::{
     EditArguments, EraseArguments, ExpireArguments, GrepArguments, MoveArguments, PutArguments,
-    RemoveArguments, StatsArguments, WatchArguments,
+    RemoveArguments, SearchArguments, StatsArguments, WatchArguments,
 };
 use super::flags::ChangeFlags;
 use super::history_arguments::{
@@ -38,6 +38,7 @@ pub(super) struct Arguments {
 pub(super) enum Command {
     Tree(TreeArguments),
     Show(ShowArguments),
+    Search(SearchArguments),
     Grep(GrepArguments),
     Stats(StatsArguments),
     Edit(EditArguments),

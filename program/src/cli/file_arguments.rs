@@ -9,6 +9,29 @@ use super::flags::ChangeFlags;
 use super::history_arguments::By;
 use crate::typed_time::parse_duration;
 
+/// Find the files that answer a question best
+///
+/// A file is found if it has any word of the question, in any form of the word. For each file its path
+/// and its best passages are printed, the best file first.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct SearchArguments {
+    /// The store, such as ./memory or sqlite:agent.db
+    pub(super) store: String,
+
+    /// The question: words, "a phrase", -excluded, path:part
+    #[arg(required = true, num_args = 1..)]
+    pub(super) words: Vec<String>,
+
+    /// The file or directory to search
+    #[arg(long, default_value = "/memories")]
+    pub(super) path: String,
+
+    /// Print at most this many files
+    #[arg(short = 'n', long, help_heading = "Output", value_name = "COUNT", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) limit: u64,
+}
+
 /// Search the names and lines of files
 ///
 /// PATTERN is a regular expression in Perl's syntax, without look-around and back-references. Hidden

@@ -13,7 +13,7 @@ use super::help_texts::{COMMANDS, Help};
 
 /// The groups of commands in the help of the program.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Read a memory", &["tree", "show", "grep", "stats", "watch"]),
+    ("Read a memory", &["tree", "show", "search", "grep", "stats", "watch"]),
     ("Change files", &["edit", "put", "mv", "rm", "expire"]),
     ("History", &["log", "diff", "blame", "restore", "undo", "redact"]),
     ("Whole memories", &["copy", "export", "import", "check", "namespaces", "erase"]),
@@ -28,8 +28,7 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("view", "show"),
     ("read", "show"),
     ("get", "show"),
-    ("search", "grep"),
-    ("find", "grep"),
+    ("find", "search"),
     ("status", "stats"),
     ("info", "stats"),
     ("du", "stats"),
@@ -83,7 +82,7 @@ or its end are enough, if no other id has them.
 
 Exit codes:
   0  success
-  1  refused, or problems were found, or grep found nothing
+  1  refused, or problems were found, or grep or search found nothing
   2  wrong arguments or configuration
   3  a store does not exist, cannot be opened or reached, or fails
 

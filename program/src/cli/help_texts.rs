@@ -48,6 +48,20 @@ pub(super) const COMMANDS: &[Help] = &[
         takes_options: false,
     },
     Help {
+        name: "search",
+        examples: &[
+            "memdir search ./memory who likes C++",
+            "memdir search ./memory 'tea -espresso' --path /memories/notes.md -n 3",
+            "memdir search ./memory '\"TODO coffee\" path:notes'",
+        ],
+        details: "\
+\"green tea\" requires a phrase, -coffee excludes a word, path:notes requires a text in the path.
+Quote them for the shell. Hidden files are left out. At most 1,000 files are printed.
+
+Exit codes: 0 if something is found, 1 if nothing is, 2 if the path is wrong.",
+        takes_options: false,
+    },
+    Help {
         name: "grep",
         examples: &[
             "memdir grep ./memory 'tea|coffee'",

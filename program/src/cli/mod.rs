@@ -49,6 +49,7 @@ mod put;
 mod remove;
 mod rename;
 mod restore;
+mod search;
 #[cfg(feature = "page")]
 mod serve;
 #[cfg(any(feature = "mcp", feature = "page"))]
@@ -81,6 +82,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let done = match &arguments.command {
         Command::Tree(wanted) => tree::run(wanted, &mut output),
         Command::Show(wanted) => show::run(wanted, &mut output),
+        Command::Search(wanted) => search::run(wanted, &mut output),
         Command::Grep(wanted) => grep::run(wanted, &mut output),
         Command::Stats(wanted) => stats::run(wanted, &mut output),
         Command::Edit(wanted) => edit::run(wanted, &mut output),

@@ -72,6 +72,36 @@ fn grep_finds_names_and_lines() {
 }
 
 #[test]
+fn search_prints_the_best_files_with_their_passages() {
+    for scene in scenes() {
+        notes(&scene);
+        let search =
+            |arguments: &[&str]| scene.run(&[&["search", scene.store][..], arguments].concat());
+        let pot = "/memories/d/tea.md\n1:Tea pot\n";
+        assert_eq!(search(&["pots"]), done(pot));
+        assert_eq!(search(&["tea", "pot", "-n", "1"]), done(pot));
+        assert_eq!(search(&["tea", "--path", "/memories/d"]), done(pot));
+        assert_eq!(search(&["tea -five"]), done(pot));
+        let (code, both, _) = search(&["tea"]);
+        assert_eq!(code, 0);
+        assert!(both.contains("\n\n/memories/") && both.contains("\n2:two tea\n"), "{both}");
+        assert_eq!(search(&["coffee"]), (1, String::new(), String::new()));
+        let (code, _, stderr) = search(&["tea", "--path", "/memories/none"]);
+        assert_eq!(code, 2, "{stderr}");
+        assert_eq!(search(&[]).0, 2);
+        assert_eq!(search(&["tea", "-n", "0"]).0, 2);
+        let json = scene.json(&["search", scene.store, "pot"]);
+        assert_eq!(
+            (json.len(), &json[0]["type"], &json[0]["path"]),
+            (1, &json!("hit"), &json!("/memories/d/tea.md"))
+        );
+        let passage = &json[0]["passages"][0];
+        assert_eq!((&passage["text"], &passage["first_line"]), (&json!("Tea pot"), &json!(1)));
+        assert_eq!(passage["matches"], json!([{"start": 4, "end": 7}]));
+    }
+}
+
+#[test]
 fn grep_prints_the_lines_around_a_match_once() {
     for scene in scenes() {
         notes(&scene);

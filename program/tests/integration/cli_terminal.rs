@@ -79,6 +79,8 @@ fn nothing_hostile_reaches_a_terminal_from_any_command() {
         &["show", "m", "--version", second],
         &["show", "m", "/memories/bytes"],
         &["show", "m", &turned],
+        &["search", "m", "old new"],
+        &["search", "m", HOSTILE],
         &["grep", "m", "."],
         &["grep", "m", "new", "-C1"],
         &["grep", "m", "old|secret", "--history"],
@@ -174,6 +176,7 @@ fn colours_are_for_terminals_that_want_them() {
     let ids = hostile(place.path());
     for (arguments, colored) in [
         (&["grep", "m", "new"][..], "\u{1b}[1;31mnew\u{1b}[0m"),
+        (&["search", "m", "gone"], "\u{1b}[1;31mgone\u{1b}[0m"),
         (&["grep", "m", "secret"], "\u{1b}[1;31msecret\u{1b}[0m"),
         (&["log", "m"], "\u{1b}[33moverwritten\u{1b}[0m"),
         (&["diff", "m", &ids[1]], "\u{1b}[31m-old "),

@@ -29,6 +29,7 @@ complete -c memdir -n "__fish_memdir_needs_command" -s h -l help -d 'Print help 
 complete -c memdir -n "__fish_memdir_needs_command" -s V -l version -d 'Print version'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "tree" -d 'List files with sizes and ages, now or at an earlier time'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "show" -d 'Print a file, as it is or as it was'
+complete -c memdir -n "__fish_memdir_needs_command" -f -a "search" -d 'Find the files that answer a question best'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "grep" -d 'Search the names and lines of files'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "stats" -d 'Show how much a memory holds, and its largest, oldest and least used files'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "edit" -d 'Change a file in an editor'
@@ -63,6 +64,10 @@ complete -c memdir -n "__fish_memdir_using_subcommand show" -l at -d 'Print the 
 complete -c memdir -n "__fish_memdir_using_subcommand show" -s l -l lines -d 'Print what the agent\'s `view` returns, with numbered lines'
 complete -c memdir -n "__fish_memdir_using_subcommand show" -l json -d 'Print JSON, one object per line'
 complete -c memdir -n "__fish_memdir_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c memdir -n "__fish_memdir_using_subcommand search" -l path -d 'The file or directory to search' -r
+complete -c memdir -n "__fish_memdir_using_subcommand search" -s n -l limit -d 'Print at most this many files' -r
+complete -c memdir -n "__fish_memdir_using_subcommand search" -l json -d 'Print JSON, one object per line'
+complete -c memdir -n "__fish_memdir_using_subcommand search" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memdir -n "__fish_memdir_using_subcommand grep" -s B -l before-context -d 'Print this many lines before each match' -r
 complete -c memdir -n "__fish_memdir_using_subcommand grep" -s A -l after-context -d 'Print this many lines after each match' -r
 complete -c memdir -n "__fish_memdir_using_subcommand grep" -s C -l context -d 'Print this many lines before and after each match' -r
@@ -97,6 +102,23 @@ complete -c memdir -n "__fish_memdir_using_subcommand edit" -l never-expire -d '
 complete -c memdir -n "__fish_memdir_using_subcommand edit" -l history-max-age -d 'The history removes versions that are older than this, except the last ten of a file that exists' -r
 complete -c memdir -n "__fish_memdir_using_subcommand edit" -l history-max-versions -d 'The maximum number of versions that are kept of each file; a file that exists keeps at least ten' -r
 complete -c memdir -n "__fish_memdir_using_subcommand edit" -l history-max-bytes -d 'The approximate maximum size of the history in bytes' -r
+complete -c memdir -n "__fish_memdir_using_subcommand edit" -l search-language -d 'Selects the language of texts in Latin letters, whose endings search ignores' -r -f -a "auto\t'The language of each file is detected'
+none\t'No language: a word is found only in the form of the query'
+danish\t'Danish'
+dutch\t'Dutch'
+english\t'English'
+finnish\t'Finnish'
+french\t'French'
+german\t'German'
+italian\t'Italian'
+norwegian\t'Norwegian'
+polish\t'Polish'
+portuguese\t'Portuguese'
+spanish\t'Spanish'
+swedish\t'Swedish'
+turkish\t'Turkish'"
+complete -c memdir -n "__fish_memdir_using_subcommand edit" -l search-max-bytes -d 'The most bytes of memory for the index of search, which holds the texts and takes about 1.7 times their size' -r
+complete -c memdir -n "__fish_memdir_using_subcommand edit" -l search-recency -d 'Makes search prefer files that were written recently' -r
 complete -c memdir -n "__fish_memdir_using_subcommand edit" -l durability -d 'The failures that an acknowledged command survives' -r -f -a "full\t'A loss of power: data and directory are flushed before the command is acknowledged'
 relaxed\t'A crash of the process. The operating system decides when to write to the disk'"
 complete -c memdir -n "__fish_memdir_using_subcommand edit" -l lock-timeout -d 'The time that a change waits for other writers of the same store' -r
@@ -128,6 +150,23 @@ complete -c memdir -n "__fish_memdir_using_subcommand put" -l never-expire -d 'P
 complete -c memdir -n "__fish_memdir_using_subcommand put" -l history-max-age -d 'The history removes versions that are older than this, except the last ten of a file that exists' -r
 complete -c memdir -n "__fish_memdir_using_subcommand put" -l history-max-versions -d 'The maximum number of versions that are kept of each file; a file that exists keeps at least ten' -r
 complete -c memdir -n "__fish_memdir_using_subcommand put" -l history-max-bytes -d 'The approximate maximum size of the history in bytes' -r
+complete -c memdir -n "__fish_memdir_using_subcommand put" -l search-language -d 'Selects the language of texts in Latin letters, whose endings search ignores' -r -f -a "auto\t'The language of each file is detected'
+none\t'No language: a word is found only in the form of the query'
+danish\t'Danish'
+dutch\t'Dutch'
+english\t'English'
+finnish\t'Finnish'
+french\t'French'
+german\t'German'
+italian\t'Italian'
+norwegian\t'Norwegian'
+polish\t'Polish'
+portuguese\t'Portuguese'
+spanish\t'Spanish'
+swedish\t'Swedish'
+turkish\t'Turkish'"
+complete -c memdir -n "__fish_memdir_using_subcommand put" -l search-max-bytes -d 'The most bytes of memory for the index of search, which holds the texts and takes about 1.7 times their size' -r
+complete -c memdir -n "__fish_memdir_using_subcommand put" -l search-recency -d 'Makes search prefer files that were written recently' -r
 complete -c memdir -n "__fish_memdir_using_subcommand put" -l durability -d 'The failures that an acknowledged command survives' -r -f -a "full\t'A loss of power: data and directory are flushed before the command is acknowledged'
 relaxed\t'A crash of the process. The operating system decides when to write to the disk'"
 complete -c memdir -n "__fish_memdir_using_subcommand put" -l lock-timeout -d 'The time that a change waits for other writers of the same store' -r
@@ -159,6 +198,23 @@ complete -c memdir -n "__fish_memdir_using_subcommand mv" -l never-expire -d 'Pa
 complete -c memdir -n "__fish_memdir_using_subcommand mv" -l history-max-age -d 'The history removes versions that are older than this, except the last ten of a file that exists' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mv" -l history-max-versions -d 'The maximum number of versions that are kept of each file; a file that exists keeps at least ten' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mv" -l history-max-bytes -d 'The approximate maximum size of the history in bytes' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mv" -l search-language -d 'Selects the language of texts in Latin letters, whose endings search ignores' -r -f -a "auto\t'The language of each file is detected'
+none\t'No language: a word is found only in the form of the query'
+danish\t'Danish'
+dutch\t'Dutch'
+english\t'English'
+finnish\t'Finnish'
+french\t'French'
+german\t'German'
+italian\t'Italian'
+norwegian\t'Norwegian'
+polish\t'Polish'
+portuguese\t'Portuguese'
+spanish\t'Spanish'
+swedish\t'Swedish'
+turkish\t'Turkish'"
+complete -c memdir -n "__fish_memdir_using_subcommand mv" -l search-max-bytes -d 'The most bytes of memory for the index of search, which holds the texts and takes about 1.7 times their size' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mv" -l search-recency -d 'Makes search prefer files that were written recently' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mv" -l durability -d 'The failures that an acknowledged command survives' -r -f -a "full\t'A loss of power: data and directory are flushed before the command is acknowledged'
 relaxed\t'A crash of the process. The operating system decides when to write to the disk'"
 complete -c memdir -n "__fish_memdir_using_subcommand mv" -l lock-timeout -d 'The time that a change waits for other writers of the same store' -r
@@ -189,6 +245,23 @@ complete -c memdir -n "__fish_memdir_using_subcommand rm" -l never-expire -d 'Pa
 complete -c memdir -n "__fish_memdir_using_subcommand rm" -l history-max-age -d 'The history removes versions that are older than this, except the last ten of a file that exists' -r
 complete -c memdir -n "__fish_memdir_using_subcommand rm" -l history-max-versions -d 'The maximum number of versions that are kept of each file; a file that exists keeps at least ten' -r
 complete -c memdir -n "__fish_memdir_using_subcommand rm" -l history-max-bytes -d 'The approximate maximum size of the history in bytes' -r
+complete -c memdir -n "__fish_memdir_using_subcommand rm" -l search-language -d 'Selects the language of texts in Latin letters, whose endings search ignores' -r -f -a "auto\t'The language of each file is detected'
+none\t'No language: a word is found only in the form of the query'
+danish\t'Danish'
+dutch\t'Dutch'
+english\t'English'
+finnish\t'Finnish'
+french\t'French'
+german\t'German'
+italian\t'Italian'
+norwegian\t'Norwegian'
+polish\t'Polish'
+portuguese\t'Portuguese'
+spanish\t'Spanish'
+swedish\t'Swedish'
+turkish\t'Turkish'"
+complete -c memdir -n "__fish_memdir_using_subcommand rm" -l search-max-bytes -d 'The most bytes of memory for the index of search, which holds the texts and takes about 1.7 times their size' -r
+complete -c memdir -n "__fish_memdir_using_subcommand rm" -l search-recency -d 'Makes search prefer files that were written recently' -r
 complete -c memdir -n "__fish_memdir_using_subcommand rm" -l durability -d 'The failures that an acknowledged command survives' -r -f -a "full\t'A loss of power: data and directory are flushed before the command is acknowledged'
 relaxed\t'A crash of the process. The operating system decides when to write to the disk'"
 complete -c memdir -n "__fish_memdir_using_subcommand rm" -l lock-timeout -d 'The time that a change waits for other writers of the same store' -r
@@ -223,6 +296,23 @@ complete -c memdir -n "__fish_memdir_using_subcommand expire" -l never-expire -d
 complete -c memdir -n "__fish_memdir_using_subcommand expire" -l history-max-age -d 'The history removes versions that are older than this, except the last ten of a file that exists' -r
 complete -c memdir -n "__fish_memdir_using_subcommand expire" -l history-max-versions -d 'The maximum number of versions that are kept of each file; a file that exists keeps at least ten' -r
 complete -c memdir -n "__fish_memdir_using_subcommand expire" -l history-max-bytes -d 'The approximate maximum size of the history in bytes' -r
+complete -c memdir -n "__fish_memdir_using_subcommand expire" -l search-language -d 'Selects the language of texts in Latin letters, whose endings search ignores' -r -f -a "auto\t'The language of each file is detected'
+none\t'No language: a word is found only in the form of the query'
+danish\t'Danish'
+dutch\t'Dutch'
+english\t'English'
+finnish\t'Finnish'
+french\t'French'
+german\t'German'
+italian\t'Italian'
+norwegian\t'Norwegian'
+polish\t'Polish'
+portuguese\t'Portuguese'
+spanish\t'Spanish'
+swedish\t'Swedish'
+turkish\t'Turkish'"
+complete -c memdir -n "__fish_memdir_using_subcommand expire" -l search-max-bytes -d 'The most bytes of memory for the index of search, which holds the texts and takes about 1.7 times their size' -r
+complete -c memdir -n "__fish_memdir_using_subcommand expire" -l search-recency -d 'Makes search prefer files that were written recently' -r
 complete -c memdir -n "__fish_memdir_using_subcommand expire" -l durability -d 'The failures that an acknowledged command survives' -r -f -a "full\t'A loss of power: data and directory are flushed before the command is acknowledged'
 relaxed\t'A crash of the process. The operating system decides when to write to the disk'"
 complete -c memdir -n "__fish_memdir_using_subcommand expire" -l lock-timeout -d 'The time that a change waits for other writers of the same store' -r
@@ -309,6 +399,23 @@ complete -c memdir -n "__fish_memdir_using_subcommand import" -l never-expire -d
 complete -c memdir -n "__fish_memdir_using_subcommand import" -l history-max-age -d 'The history removes versions that are older than this, except the last ten of a file that exists' -r
 complete -c memdir -n "__fish_memdir_using_subcommand import" -l history-max-versions -d 'The maximum number of versions that are kept of each file; a file that exists keeps at least ten' -r
 complete -c memdir -n "__fish_memdir_using_subcommand import" -l history-max-bytes -d 'The approximate maximum size of the history in bytes' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l search-language -d 'Selects the language of texts in Latin letters, whose endings search ignores' -r -f -a "auto\t'The language of each file is detected'
+none\t'No language: a word is found only in the form of the query'
+danish\t'Danish'
+dutch\t'Dutch'
+english\t'English'
+finnish\t'Finnish'
+french\t'French'
+german\t'German'
+italian\t'Italian'
+norwegian\t'Norwegian'
+polish\t'Polish'
+portuguese\t'Portuguese'
+spanish\t'Spanish'
+swedish\t'Swedish'
+turkish\t'Turkish'"
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l search-max-bytes -d 'The most bytes of memory for the index of search, which holds the texts and takes about 1.7 times their size' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l search-recency -d 'Makes search prefer files that were written recently' -r
 complete -c memdir -n "__fish_memdir_using_subcommand import" -l durability -d 'The failures that an acknowledged command survives' -r -f -a "full\t'A loss of power: data and directory are flushed before the command is acknowledged'
 relaxed\t'A crash of the process. The operating system decides when to write to the disk'"
 complete -c memdir -n "__fish_memdir_using_subcommand import" -l lock-timeout -d 'The time that a change waits for other writers of the same store' -r
@@ -350,6 +457,23 @@ complete -c memdir -n "__fish_memdir_using_subcommand serve" -l never-expire -d 
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l history-max-age -d 'The history removes versions that are older than this, except the last ten of a file that exists' -r
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l history-max-versions -d 'The maximum number of versions that are kept of each file; a file that exists keeps at least ten' -r
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l history-max-bytes -d 'The approximate maximum size of the history in bytes' -r
+complete -c memdir -n "__fish_memdir_using_subcommand serve" -l search-language -d 'Selects the language of texts in Latin letters, whose endings search ignores' -r -f -a "auto\t'The language of each file is detected'
+none\t'No language: a word is found only in the form of the query'
+danish\t'Danish'
+dutch\t'Dutch'
+english\t'English'
+finnish\t'Finnish'
+french\t'French'
+german\t'German'
+italian\t'Italian'
+norwegian\t'Norwegian'
+polish\t'Polish'
+portuguese\t'Portuguese'
+spanish\t'Spanish'
+swedish\t'Swedish'
+turkish\t'Turkish'"
+complete -c memdir -n "__fish_memdir_using_subcommand serve" -l search-max-bytes -d 'The most bytes of memory for the index of search, which holds the texts and takes about 1.7 times their size' -r
+complete -c memdir -n "__fish_memdir_using_subcommand serve" -l search-recency -d 'Makes search prefer files that were written recently' -r
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l durability -d 'The failures that an acknowledged command survives' -r -f -a "full\t'A loss of power: data and directory are flushed before the command is acknowledged'
 relaxed\t'A crash of the process. The operating system decides when to write to the disk'"
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l lock-timeout -d 'The time that a change waits for other writers of the same store' -r
@@ -389,10 +513,28 @@ complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l history-max-age -d
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l history-max-versions -d 'The maximum number of versions that are kept of each file; a file that exists keeps at least ten' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l history-max-bytes -d 'The approximate maximum size of the history in bytes' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l actor -d 'The actor of this memory\'s changes, for its history' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l search-language -d 'Selects the language of texts in Latin letters, whose endings search ignores' -r -f -a "auto\t'The language of each file is detected'
+none\t'No language: a word is found only in the form of the query'
+danish\t'Danish'
+dutch\t'Dutch'
+english\t'English'
+finnish\t'Finnish'
+french\t'French'
+german\t'German'
+italian\t'Italian'
+norwegian\t'Norwegian'
+polish\t'Polish'
+portuguese\t'Portuguese'
+spanish\t'Spanish'
+swedish\t'Swedish'
+turkish\t'Turkish'"
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l search-max-bytes -d 'The most bytes of memory for the index of search, which holds the texts and takes about 1.7 times their size' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l search-recency -d 'Makes search prefer files that were written recently' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l durability -d 'The failures that an acknowledged command survives' -r -f -a "full\t'A loss of power: data and directory are flushed before the command is acknowledged'
 relaxed\t'A crash of the process. The operating system decides when to write to the disk'"
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l lock-timeout -d 'The time that a change waits for other writers of the same store' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l namespace -d 'Selects one of several memories in one PostgreSQL database or one bucket' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l no-search -d 'Leave out the tool search, whose index holds the texts in memory'
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l read-only -d 'The memory can be viewed but not changed'
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l sensitive-on-view -d 'Views show [REDACTED:rule] instead of sensitive text'
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l record-access -d 'Records each view and each rename of a file as a use of the file'
@@ -402,29 +544,30 @@ complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l json -d 'Print JSO
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memdir -n "__fish_memdir_using_subcommand completions" -l json -d 'Print JSON, one object per line'
 complete -c memdir -n "__fish_memdir_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "tree" -d 'List files with sizes and ages, now or at an earlier time'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "show" -d 'Print a file, as it is or as it was'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "grep" -d 'Search the names and lines of files'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "stats" -d 'Show how much a memory holds, and its largest, oldest and least used files'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "edit" -d 'Change a file in an editor'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "put" -d 'Write a whole file, from a file or from standard input'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "mv" -d 'Rename or move a file or a directory'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "rm" -d 'Delete files, and directories with -r'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "expire" -d 'Delete files that have not been used for a while'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "watch" -d 'Print each change of a memory as it happens'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "log" -d 'List the changes in the history, newest first'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "diff" -d 'Show what a version changed, or the difference between two versions'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "blame" -d 'Show who added each line of a file, and when'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "restore" -d 'Restore a version of a file, or everything as it was at a time'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "undo" -d 'Undo a change, or all changes since a time'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "redact" -d 'Remove a content, or every content with a text, from the history for good'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "erase" -d 'Remove all files and the whole history for good'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "copy" -d 'Copy everything from one store into another'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "export" -d 'Write a whole memory with its history into one file, an archive'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "import" -d 'Import files, a directory, a tar file, or an archive of `memdir export`'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "check" -d 'Verify a store and its history, and report problems'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "namespaces" -d 'List the memories in a PostgreSQL database or a bucket, with their sizes'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "serve" -d 'Show memories on a page in the browser'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "mcp" -d 'Serve a memory to programs that speak the Model Context Protocol (MCP)'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "completions" -d 'Print the completions of commands and options for a shell'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "tree" -d 'List files with sizes and ages, now or at an earlier time'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "show" -d 'Print a file, as it is or as it was'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "search" -d 'Find the files that answer a question best'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "grep" -d 'Search the names and lines of files'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "stats" -d 'Show how much a memory holds, and its largest, oldest and least used files'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "edit" -d 'Change a file in an editor'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "put" -d 'Write a whole file, from a file or from standard input'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "mv" -d 'Rename or move a file or a directory'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "rm" -d 'Delete files, and directories with -r'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "expire" -d 'Delete files that have not been used for a while'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "watch" -d 'Print each change of a memory as it happens'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "log" -d 'List the changes in the history, newest first'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "diff" -d 'Show what a version changed, or the difference between two versions'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "blame" -d 'Show who added each line of a file, and when'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "restore" -d 'Restore a version of a file, or everything as it was at a time'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "undo" -d 'Undo a change, or all changes since a time'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "redact" -d 'Remove a content, or every content with a text, from the history for good'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "erase" -d 'Remove all files and the whole history for good'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "copy" -d 'Copy everything from one store into another'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "export" -d 'Write a whole memory with its history into one file, an archive'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "import" -d 'Import files, a directory, a tar file, or an archive of `memdir export`'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "check" -d 'Verify a store and its history, and report problems'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "namespaces" -d 'List the memories in a PostgreSQL database or a bucket, with their sizes'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "serve" -d 'Show memories on a page in the browser'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "mcp" -d 'Serve a memory to programs that speak the Model Context Protocol (MCP)'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "completions" -d 'Print the completions of commands and options for a shell'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show search grep stats edit put mv rm expire watch log diff blame restore undo redact erase copy export import check namespaces serve mcp completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
