@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PROGRAM = [sys.executable, "-m", "memdir", "mcp"]
-NAMES = ["view", "create", "str_replace", "insert", "delete", "rename"]
+NAMES = ["view", "create", "str_replace", "insert", "delete", "rename", "search"]
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
     "1f15c4890000000d49444154789c6360f8cf500f0003030101"
@@ -161,6 +161,28 @@ def test_instructions_and_names_have_the_prefix() -> None:
     run(stdio("memory:", "--prefix", "memory_"), session, "legacy")
 
 
+def test_the_search_is_a_tool_unless_it_is_left_out(tmp_path: Path) -> None:
+    async def session(client: Client) -> None:
+        note = {"path": "/memories/anna.md", "file_text": "# Anna\n\n- prefers green tea\n"}
+        await client.call_tool("create", note)
+        found = await client.call_tool("search", {"query": "which tea?"})
+        assert text(found).startswith("/memories/anna.md\n")
+        assert text(found).endswith("     3\t- prefers green tea")
+        nothing = await client.call_tool("search", {"query": "coffee", "path": "/memories/anna.md"})
+        assert text(nothing) == "No file has these words."
+        missing = await client.call_tool("search", {"query": "tea", "path": "/memories/x"})
+        assert missing.is_error
+
+    run(stdio(tmp_path), session)
+
+    async def without(client: Client) -> None:
+        assert [tool.name for tool in (await client.list_tools()).tools] == NAMES[:-1]
+        with pytest.raises(MCPError):
+            await client.call_tool("search", {"query": "tea"})
+
+    run(stdio(tmp_path, "--no-search"), without)
+
+
 def test_policies_are_flags(tmp_path: Path) -> None:
     async def session(client: Client) -> None:
         allowed = await client.call_tool("create", {"path": "/memories/a", "file_text": "12345"})
@@ -175,7 +197,7 @@ def test_policies_are_flags(tmp_path: Path) -> None:
     run(stdio(tmp_path, *flags), session)
 
     async def only_view(client: Client) -> None:
-        assert [tool.name for tool in (await client.list_tools()).tools] == ["view"]
+        assert [tool.name for tool in (await client.list_tools()).tools] == ["view", "search"]
         with pytest.raises(MCPError):
             await client.call_tool("delete", {"path": "/memories/a"})
 

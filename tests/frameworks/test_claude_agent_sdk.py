@@ -62,7 +62,7 @@ def test_the_example_of_the_page(serve: Serve, record: Record, capsys: pytest.Ca
     assert capsys.readouterr().out == "Done.\n"
     runs.check(server, flags=True, malformed=False)
     declared = {tool["name"]: tool for tool in server.tools if tool["name"].startswith("mcp__memory__")}
-    assert sorted(declared) == sorted("mcp__memory__" + command for command in COMMANDS)
+    assert sorted(declared) == sorted("mcp__memory__" + command for command in [*COMMANDS, "search"])
     assert declared["mcp__memory__create"]["input_schema"]["required"] == ["path", "file_text"]
     record(*NAME, errors=True, tool="six, over MCP", sync=False, **{"async": True})
 

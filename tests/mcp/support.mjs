@@ -33,7 +33,7 @@ export const PROGRAM = join(INSTALLED, 'node_modules', 'memdir', 'bin.cjs');
 /** The factor of repetitions compared with `make test`: `MEMDIR_EFFORT`, 1 by default. */
 export const EFFORT = Math.max(1, Number.parseInt(process.env.MEMDIR_EFFORT ?? '', 10) || 1);
 
-export const NAMES = ['view', 'create', 'str_replace', 'insert', 'delete', 'rename'];
+export const NAMES = ['view', 'create', 'str_replace', 'insert', 'delete', 'rename', 'search'];
 
 /** An empty directory, which is removed after the file's last test. */
 export function temporary() {

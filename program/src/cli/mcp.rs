@@ -26,7 +26,7 @@ pub(super) fn run(wanted: &McpArguments) -> Result<Ended, Failure> {
     let memory = Memory::with_store(store, argument.options().clone())
         .validated()
         .map_err(|error| argument.error(&error))?;
-    let memory = Served { memory, mount_points };
+    let memory = Served { memory, mount_points, has_search: !wanted.no_search };
     let served = match wanted.http {
         None => mcp::serve_stdio(memory, &wanted.prefix),
         Some(address) if !address.ip().is_loopback() => {

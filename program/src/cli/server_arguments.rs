@@ -65,6 +65,10 @@ pub(super) struct McpArguments {
     #[arg(long, default_value = "")]
     pub(super) prefix: String,
 
+    /// Leave out the tool search, whose index holds the texts in memory
+    #[arg(long)]
+    pub(super) no_search: bool,
+
     /// Serve over HTTP instead, at a loopback address
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:8765", require_equals = true)]
     pub(super) http: Option<std::net::SocketAddr>,

@@ -194,7 +194,7 @@ mod tests {
 
         fn with_sessions(sessions: SessionLimits) -> Self {
             let memory = Memory::open("memory:", MemoryOptions::default()).unwrap();
-            let served = served::Served { memory, mount_points: Vec::new() };
+            let served = served::Served { memory, mount_points: Vec::new(), has_search: true };
             let server = Server::new(served, "").unwrap();
             let limits = ServerLimits {
                 connections: http_server::ConnectionLimits::new(MOST, is_stream),

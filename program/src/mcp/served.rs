@@ -12,6 +12,8 @@ pub(crate) struct Served {
     pub(crate) memory: Memory,
     /// Every mount point, and whether its store is read-only. Empty for a memory with one store.
     pub(crate) mount_points: Vec<(MemoryPath, bool)>,
+    /// Whether the server has the tool `search`.
+    pub(crate) has_search: bool,
 }
 
 impl Served {
@@ -94,7 +96,7 @@ mod tests {
         let mut options = MemoryOptions::default();
         set(&mut options);
         let memory = Memory::open("memory:", options).unwrap();
-        Served { memory, mount_points: Vec::new() }
+        Served { memory, mount_points: Vec::new(), has_search: true }
     }
 
     fn pattern(pattern: &str) -> PathPattern {
@@ -124,7 +126,7 @@ mod tests {
             assert!(said.ends_with("The memory can be viewed but not changed."), "{said}");
             assert!(said.contains("view /memories to see what was noted earlier"));
             assert!(!said.contains("worth keeping") && !said.contains("delete"), "{said}");
-            assert_eq!(super::super::tools::tools(&fixed, "").unwrap().len(), 1);
+            assert_eq!(super::super::tools::tools(&fixed, "").unwrap().len(), 2);
         }
     }
 
@@ -140,6 +142,8 @@ mod tests {
         assert!(said.contains("Only these paths can be changed: /memories/notes."), "{said}");
         let fixed = "These can be viewed but not changed: /memories/rules, /memories/*.txt, /memories/handbook.";
         assert!(said.ends_with(fixed), "{said}");
+        assert_eq!(super::super::tools::tools(&some, "").unwrap().len(), 7);
+        some.has_search = false;
         assert_eq!(super::super::tools::tools(&some, "").unwrap().len(), 6);
     }
 

@@ -170,7 +170,9 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let known = tools::command_of(&request.name, &self.prefix);
+        let known = tools::command_of(&request.name, &self.prefix).or_else(|| {
+            request.name.strip_prefix(&*self.prefix).filter(|name| *name == tools::SEARCH)
+        });
         let Some(command) = known.filter(|_| self.get_tool(&request.name).is_some()) else {
             return Err(ErrorData::invalid_params("There is no such tool", None));
         };
@@ -179,7 +181,7 @@ impl ServerHandler for Server {
         let own = context.peer.peer_info().map(|_| &self.session);
         let session = self.sessions.of(name, own);
         let turn = match &*command {
-            "view" => None,
+            "view" | tools::SEARCH => None,
             // The semaphore is never closed.
             _ => Arc::clone(&self.changes).acquire_owned().await.ok(),
         };
@@ -195,12 +197,16 @@ impl ServerHandler for Server {
             .blocking(move |_| {
                 let _turn = turn;
                 let fields = request.arguments.unwrap_or_default();
+                let session = session.cancelled_by(&cancellation);
+                if command == tools::SEARCH {
+                    return tools::search(&session, &fields);
+                }
                 let decoded = Decoded::named(&command, &fields);
-                session.cancelled_by(&cancellation).execute_decoded(decoded)
+                tools::result(session.execute_decoded(decoded))
             })
             .await;
         watch.abort();
-        Ok(tools::result(reply?).into())
+        Ok(reply?.into())
     }
 
     async fn list_resources(

@@ -507,9 +507,52 @@ fn a_read_only_server_offers_only_to_look_and_says_so() {
         assert!(!instructions.contains("worth keeping"));
         let tools = streams.ask(&ask(1, "tools/list"));
         let tools = tools["result"]["tools"].as_array().unwrap();
-        assert_eq!(tools.len(), 1);
-        assert_eq!(tools[0]["annotations"]["readOnlyHint"], true);
+        assert_eq!(tools.len(), 2);
+        assert!(tools.iter().all(|tool| tool["annotations"]["readOnlyHint"] == true));
     }
+}
+
+#[test]
+fn a_search_shows_numbered_lines() {
+    let place = tempfile::tempdir().unwrap();
+    let mut streams = Streams::open(place.path(), &["./memory", "--prefix", "m_"]);
+    let mut call = |id, tool: &str, arguments: Value| {
+        let answer = streams.ask(&call(id, tool, &arguments));
+        let is_error = answer["result"]["isError"].as_bool().unwrap_or_default();
+        (text(&answer).to_owned(), is_error)
+    };
+    let mut number = 1;
+    let mut search = |arguments: Value| {
+        number += 1;
+        call(number, "m_search", arguments)
+    };
+    let refused = |(said, is_error): (String, bool)| is_error.then_some(said).unwrap();
+    assert_eq!(search(json!({"query": "tea"})), ("No file has these words.".to_owned(), false));
+    let notes = place.path().join("memory/memories");
+    std::fs::write(notes.join("anna.md"), "# Anna\n\n- prefers green tea\n").unwrap();
+    std::fs::write(notes.join("tea.md"), "It is kept in the kitchen.\n").unwrap();
+    let both = "/memories/anna.md\n     1\t# Anna\n     2\t\n     3\t- prefers green tea\n/memories/tea.md\n     1\tIt is kept in the kitchen.";
+    assert_eq!(search(json!({"query": "Which tea is preferred?"})), (both.to_owned(), false));
+    let one = json!({"query": "tea", "path": "/memories/tea.md"});
+    assert!(search(one).0.starts_with("/memories/tea.md\n"));
+    assert!(search(json!({"query": "tea", "path": null})).0.contains("anna"));
+    assert_eq!(refused(search(json!({}))), "query must be a string");
+    assert_eq!(refused(search(json!({"query": 5}))), "query must be a string");
+    assert_eq!(refused(search(json!({"query": "tea", "path": []}))), "path must be a string");
+    assert!(
+        refused(search(json!({"query": "tea", "path": "/memories/no"}))).contains("/memories/no")
+    );
+    assert!(refused(search(json!({"query": "tea", "path": "/etc"}))).contains("/memories"));
+}
+
+#[test]
+fn the_search_can_be_left_out() {
+    let place = tempfile::tempdir().unwrap();
+    let mut streams = Streams::open(place.path(), &["./memory", "--no-search"]);
+    let tools = streams.ask(&ask(1, "tools/list"));
+    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 6);
+    let refused = streams.ask(&call(2, "search", &json!({"query": "tea"})));
+    assert_eq!(refused["error"]["code"], -32602);
 }
 
 /// A model fills them in in this order.
