@@ -2,7 +2,7 @@
 
 use memdir::{SearchMatch, SearchResults};
 
-/// What the index of a character in a text counts.
+/// The unit in which a language counts the places in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextUnit {
     /// Bytes of UTF-8.

@@ -1,5 +1,5 @@
-//! The cost of a search over 10,000 files: of the first one, and of one after which nothing has changed, on a store in the process, a
-//! local directory and SQLite, compared with reading all files and with a listing.
+//! The cost of a search over 10,000 files, on a store in the process, a local directory and SQLite. The first search is compared with
+//! reading all files. A search after which nothing has changed is compared with a listing, and with the revision.
 //!
 //! `cargo bench -p memdir --features search --bench search`. Each search alternates with its floor; look at the ratios. Set
 //! `MEMDIR_POSTGRES` to the address of an empty namespace to measure PostgreSQL as well, compared with one `select`.

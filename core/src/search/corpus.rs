@@ -1,6 +1,7 @@
 //! [`Corpus`]: the index of one memory, and what it knows of each file.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher as _, Hash as _, Hasher as _, RandomState};
 use std::time::SystemTime;
 
 use memdir_search::{Index, Options, Query, Recency};
@@ -25,13 +26,20 @@ pub(super) struct Corpus {
     files: HashMap<MemoryPath, FileState>,
     /// The revision of the store before the listing from which the index was made. `None` while the index is not complete.
     revision: Option<String>,
+    /// The digest of the last listing, if the index certainly has every file in it. A listing with the same digest needs no comparison, file
+    /// by file.
+    listed: Option<u64>,
+    /// The random keys of the digest.
+    keys: RandomState,
+    /// The number of files that do not fit.
+    left_out: u64,
     /// The number of listings.
     round: u64,
     fingerprints: Fingerprints,
     folding: Folding,
 }
 
-/// What the index knows of a file.
+/// The state of a file in the index.
 #[derive(Debug)]
 struct FileState {
     seen: Seen,
@@ -56,6 +64,9 @@ impl Corpus {
             index: Index::new(of_index),
             files: HashMap::new(),
             revision: None,
+            listed: None,
+            keys: RandomState::new(),
+            left_out: 0,
             round: 0,
             fingerprints: info.fingerprints,
             folding: Folding::new(info.folds_case),
@@ -78,28 +89,49 @@ impl Corpus {
         }
         self.revision = None;
         let began = Moment::now();
-        let entries = match store.open(&MemoryPath::root(), MAX_LEVELS) {
+        let mut entries = match store.open(&MemoryPath::root(), MAX_LEVELS) {
             Ok(Node::Directory(entries)) => entries,
             Err(error) if error.is_failure() => return Err(Error::Store(error)),
             // Nothing was created yet.
             Ok(Node::File(..)) | Err(_) => Vec::new(),
         };
         let listed = (began, Moment::now());
+        entries.retain(Entry::is_file);
+        let (digest, count) = (self.digest(&entries), entries.len());
+        if self.listed == Some(digest) {
+            self.revision = revision;
+            return Ok(());
+        }
+        self.listed = None;
         let to_read = self.compare(entries);
         // A content is read after its fingerprint. If the file is changed in between, the next search finds another fingerprint.
         let max_bytes = u64::try_from(self.index.options().max_bytes).unwrap_or(u64::MAX);
         read_each(store, policies, max_bytes, &to_read, &mut |file, content| {
             self.put(file, content, listed);
         })?;
+        let left_out = self.files.values().filter(|state| state.left_out_at.is_some());
+        self.left_out = left_out.count() as u64;
+        let is_certain = |state: &FileState| state.seen.is_trusted() && state.left_out_at.is_none();
+        let has_all = self.files.len() == count && self.files.values().all(is_certain);
+        self.listed = has_all.then_some(digest);
         self.revision = revision;
         Ok(())
+    }
+
+    /// A digest of everything in a listing that the index depends on.
+    fn digest(&self, files: &[Entry]) -> u64 {
+        let mut hasher = self.keys.build_hasher();
+        for file in files {
+            (&file.path, &file.fingerprint, file.modified).hash(&mut hasher);
+        }
+        hasher.finish()
     }
 
     /// Removes the files that are not in a listing, and returns those to read.
     fn compare(&mut self, entries: Vec<Entry>) -> Vec<Entry> {
         self.round += 1;
         let (mut known, mut to_read, mut left_out) = (0, Vec::new(), Vec::new());
-        for entry in entries.into_iter().filter(Entry::is_file) {
+        for entry in entries {
             let Some(state) = self.files.get_mut(&entry.path) else {
                 to_read.push(entry);
                 continue;
@@ -201,8 +233,7 @@ impl Corpus {
                 passages: hit.passages.into_iter().map(Into::into).collect(),
             })
         });
-        let left_out = self.files.values().filter(|state| state.left_out_at.is_some());
-        SearchResults { hits: hits.collect(), files_left_out: left_out.count() as u64 }
+        SearchResults { hits: hits.collect(), files_left_out: self.left_out }
     }
 }
 

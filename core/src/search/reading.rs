@@ -26,7 +26,7 @@ pub(super) enum Content {
     Text(String),
     /// The text does not fit into the index, or is too large to be shown.
     TooLarge,
-    /// There is no such file any more, or it cannot be read.
+    /// The file no longer exists, or cannot be read.
     Gone,
 }
 

@@ -60,6 +60,11 @@ impl Seen {
         Self { fingerprint, since, is_trusted }
     }
 
+    /// Whether the fingerprint is proof of the content.
+    pub(super) fn is_trusted(&self) -> bool {
+        self.is_trusted
+    }
+
     /// Whether the file certainly has the content that was read.
     pub(super) fn is_current(&self, entry: &Entry) -> bool {
         self.is_trusted && self.has_fingerprint_of(entry)

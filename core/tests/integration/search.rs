@@ -207,7 +207,7 @@ fn every_change_is_found_at_once(store: Arc<dyn Store>) {
     other.delete("/memories/moved").unwrap();
     other.delete("/memories/was.md").unwrap();
     is("line", &[]);
-    // A directory in the place of a file, and the other way round.
+    // A directory instead of a file, and the other way round.
     other.delete("/memories/tea.md").unwrap();
     other.create("/memories/tea.md/a", "sencha").unwrap();
     is("sencha", &["/memories/tea.md/a"]);
@@ -253,7 +253,7 @@ fn what_the_history_brings_back_is_found(store: Arc<dyn Store>) {
     assert!(found(&memory, "green").is_empty());
     other.restore(newest.id, false).unwrap();
     assert_eq!(found(&memory, "black"), ["/memories/tea.md"]);
-    // What was, and the records themselves, are not found.
+    // Past contents and the records themselves are not found.
     assert!(found(&memory, "green").is_empty());
     assert_eq!(found(&memory, "path:/").len(), 1);
 }

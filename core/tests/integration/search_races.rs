@@ -175,7 +175,7 @@ pub(crate) fn search(memory: &Memory, place: &Path, me: &str) {
             assert!(seen.is_none_or(|seen: u64| seen <= after.map_or(0, |after| after + 1)));
         }
     }
-    // Nobody ends before the others have begun.
+    // No process ends before the others have begun.
     until(|| others.iter().all(|other| done(other).is_some()));
 }
 

@@ -226,6 +226,7 @@ fn sorted(mut entries: Vec<Entry>) -> Vec<Entry> {
         entry.modified = None;
         entry.accessed = None;
         entry.fingerprint = None;
+        entry.changed = None;
     }
     sort_by_path(&mut entries);
     entries
