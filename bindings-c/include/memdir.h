@@ -272,9 +272,9 @@ char *memdir_finish(uint64_t pending,
  * - "exists" {"path"}: true or false.
  * - "grep" {"query", "regex": false, "ignore_case": false, "path": "/memories", "limit": 100}: an array of "path", "line"
  *   (null if the name matches) and "text".
- * - "search" {"query", "path": "/memories", "limit": 10}: the files that answer a question best, at most 1,000: "hits", an array
- *   of "path", "score", "modified" and "passages", each with "text", "first_line", "last_line" and "matches", the "start" and
- *   "end" of words in bytes of the text; and "files_left_out", the number of files beyond "search_max_bytes".
+ * - "search" {"query", "path": "/memories", "limit": 10}: the files that answer a question best, at most 1,000. "hits" is an
+ *   array of "path", "score", "modified" and "passages". A passage has "text", "first_line", "last_line" and "matches": the
+ *   "start" and "end" of words in bytes of the text. "files_left_out" is the number of files beyond "search_max_bytes".
  * - "find_sensitive" {"path": "/memories", "limit": 100}: the matches of the rules for sensitive text: an array of "path",
  *   "line" (null if the name matches) and "rule".
  * - "stats" {}: how much the memory holds: "files", "directories", "bytes", "largest" with "path" and "bytes"; "oldest",
