@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use memdir::path::MAX_LEVELS;
-use memdir::store::Node;
+use memdir::store::{Entry, Node};
 use memdir::{Durability, Memory, MemoryOptions, MemoryPath, OnExisting, Store, open_store};
 
 const FILES: usize = 10_000;
@@ -72,9 +72,9 @@ fn first(name: &str, store: &Arc<dyn Store>) {
         let memory = Memory::with_store(Arc::clone(store), MemoryOptions::default());
         ours.push(timed(|| search(&memory, QUESTIONS[0])));
         floor.push(timed(|| {
-            let read = |entry: memdir::store::Entry| store.read(&entry.path).unwrap().len();
+            let read = |entry: Entry| store.read(&entry.path).unwrap().len();
             assert!(
-                listed(&**store).into_iter().filter(|e| e.is_file()).map(read).sum::<usize>() > 0
+                listed(&**store).into_iter().filter(Entry::is_file).map(read).sum::<usize>() > 0
             );
         }));
     }
@@ -91,9 +91,9 @@ fn warm(name: &str, store: &Arc<dyn Store>, question: &str) {
         lists.push(timed(|| assert!(listed(&**store).len() >= FILES)));
         revisions.push(timed(|| drop(store.revision().unwrap())));
     }
-    show(&format!("{name}: {:.10}…, listing", question), ours.clone(), lists);
+    show(&format!("{name}: {question:.10}…, listing"), ours.clone(), lists);
     if store.revision().unwrap().is_some() {
-        show(&format!("{name}: {:.10}…, revision", question), ours, revisions);
+        show(&format!("{name}: {question:.10}…, revision"), ours, revisions);
     }
 }
 
@@ -101,7 +101,7 @@ fn search(memory: &Memory, question: &str) {
     assert_eq!(memory.search(question, "/memories", 10).unwrap().hits.len(), 10);
 }
 
-fn listed(store: &dyn Store) -> Vec<memdir::store::Entry> {
+fn listed(store: &dyn Store) -> Vec<Entry> {
     match store.open(&MemoryPath::root(), MAX_LEVELS).unwrap() {
         Node::Directory(entries) => entries,
         Node::File(..) => Vec::new(),

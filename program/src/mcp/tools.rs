@@ -69,19 +69,16 @@ fn search_tool(prefix: &str) -> Tool {
 
 /// Answers a call of the tool `search`.
 pub(super) fn search(memory: &Memory, arguments: &JsonObject) -> CallToolResult {
-    let text = |name: &str, default: Option<&'static str>| match arguments.get(name) {
-        Some(serde_json::Value::String(text)) => Ok(text.clone()),
-        None | Some(serde_json::Value::Null) if default.is_some() => {
-            Ok(default.unwrap_or_default().to_owned())
-        }
-        _ => {
-            Err(CallToolResult::error(vec![ContentBlock::text(format!("{name} must be a string"))]))
-        }
+    let text = |name: &str, default: Option<&str>| match (arguments.get(name), default) {
+        (Some(serde_json::Value::String(text)), _) => Ok(text.clone()),
+        (None | Some(serde_json::Value::Null), Some(default)) => Ok(default.to_owned()),
+        _ => Err(format!("{name} must be a string")),
     };
-    let given = text("query", None).and_then(|query| Ok((query, text("path", Some("/memories"))?)));
-    let (query, path) = match given {
-        Ok(given) => given,
-        Err(wrong) => return wrong,
+    let (query, path) = match (text("query", None), text("path", Some("/memories"))) {
+        (Ok(query), Ok(path)) => (query, path),
+        (Err(wrong), _) | (_, Err(wrong)) => {
+            return CallToolResult::error(vec![ContentBlock::text(wrong)]);
+        }
     };
     let found = memory.search(&query, &path, MOST_HITS);
     result(Reply::from(found.map(|results| Content::Text(found_text(&results)))))
