@@ -39,6 +39,9 @@ fn defaults() -> MemoryOptions {
         history_max_age: core.history_max_age.map(Into::into),
         history_max_versions: None,
         history_max_bytes: None,
+        search_language: None,
+        search_max_bytes: core.search_max_bytes.map(|limit| i64::try_from(limit).unwrap()),
+        search_recency: None,
         actor: None,
     }
 }
