@@ -118,7 +118,23 @@ export interface MemoryOptions {
    * Selects the language of texts in Latin letters, whose endings `search` ignores: `'auto'`
    * detects it for each file, `'none'` ignores no endings. Default: `'auto'`.
    */
-  searchLanguage?: 'auto' | 'none' | 'danish' | 'dutch' | 'english' | 'finnish' | 'french' | 'german' | 'italian' | 'norwegian' | 'polish' | 'portuguese' | 'spanish' | 'swedish' | 'turkish' | undefined;
+  searchLanguage?:
+    | 'auto'
+    | 'none'
+    | 'danish'
+    | 'dutch'
+    | 'english'
+    | 'finnish'
+    | 'french'
+    | 'german'
+    | 'italian'
+    | 'norwegian'
+    | 'polish'
+    | 'portuguese'
+    | 'spanish'
+    | 'swedish'
+    | 'turkish'
+    | undefined;
   /**
    * The most bytes of memory for the index of `search`, which holds the texts and takes about 1.7
    * times their size. If not all files fit, the first search takes the newest, and each result says

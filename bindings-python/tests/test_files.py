@@ -94,16 +94,16 @@ def test_texts_and_patterns_are_found(memory: Memory) -> None:
 
 
 def test_a_question_is_answered_with_passages(memory: Memory) -> None:
-    memory.write("/memories/𝕏.md", "# 𝕏\n\n- 𝕏 trinkt grünen Tee\n")
+    memory.write("/memories/😀.md", "# 😀\n\n- 😀 trinkt grünen Tee\n")
     results = memory.search("wer trinkt Tee?", limit=1)
     assert results.files_left_out == 0
     [hit] = results.hits
-    assert (hit.path, hit.modified is not None) == ("/memories/𝕏.md", True)
+    assert (hit.path, hit.modified is not None) == ("/memories/😀.md", True)
     passage = hit.passages[0]
     assert (passage.first_line, passage.last_line) == (1, 3)
     words = [passage.text[match.start : match.end] for match in passage.matches]
     assert words == ["trinkt", "Tee"]
-    assert memory.view("/memories/𝕏.md", [passage.first_line, passage.last_line])
+    assert memory.view("/memories/😀.md", [passage.first_line, passage.last_line])
     assert memory.search("tea", path="/memories/drinks").hits[0].path == "/memories/drinks/tea.md"
     assert memory.search("nowhere").hits == ()
     assert hash(results) == hash(memory.search("wer trinkt Tee?", limit=1))

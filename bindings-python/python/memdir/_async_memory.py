@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         RedactedText,
         Restored,
         SearchResults,
-    SensitiveMatch,
+        SensitiveMatch,
         Stats,
         Version,
     )

@@ -51,7 +51,23 @@ class _Common(TypedDict, total=False):
     history_max_versions: int | None
     history_max_bytes: int | None
     actor: str | None
-    search_language: Literal["auto", "none", "danish", "dutch", "english", "finnish", "french", "german", "italian", "norwegian", "polish", "portuguese", "spanish", "swedish", "turkish"]
+    search_language: Literal[
+        "auto",
+        "none",
+        "danish",
+        "dutch",
+        "english",
+        "finnish",
+        "french",
+        "german",
+        "italian",
+        "norwegian",
+        "polish",
+        "portuguese",
+        "spanish",
+        "swedish",
+        "turkish",
+    ]
     search_max_bytes: int | None
     search_recency: float | timedelta | None
     event_content: bool
