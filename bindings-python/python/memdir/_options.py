@@ -76,30 +76,6 @@ class _Common(TypedDict, total=False):
     namespace: str | None
     encryption_key: bytes | str | None
     encrypt_names: bool
-        "auto",
-        "none",
-        "danish",
-        "dutch",
-        "english",
-        "finnish",
-        "french",
-        "german",
-        "italian",
-        "norwegian",
-        "polish",
-        "portuguese",
-        "spanish",
-        "swedish",
-        "turkish",
-    ]
-    search_max_bytes: int | None
-    search_recency: float | timedelta | None
-    event_content: bool
-    durability: Literal["full", "relaxed"]
-    lock_timeout: float | timedelta | None
-    namespace: str | None
-    encryption_key: bytes | str | None
-    encrypt_names: bool
 
 
 class _Hooks(TypedDict, total=False):
