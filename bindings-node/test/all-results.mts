@@ -142,11 +142,11 @@ export async function allResults(): Promise<[name: string, result: unknown][]> {
   add('BlamedLine', await memory.actingAs('Eve').blame(tea));
   add('Stats', await memory.stats());
   await memory.write('/memories/more.md', 'a\nblue-7\n');
-  const results = await memory.search('pot');
-  add('SearchResults', results);
-  add('SearchHit', results.hits[0]);
-  add('SearchPassage', results.hits[0]?.passages[0]);
-  add('SearchMatch', results.hits[0]?.passages[0]?.matches[0]);
+  const searched = await memory.search('pot');
+  add('SearchResults', searched);
+  add('SearchHit', searched.hits[0]);
+  add('SearchPassage', searched.hits[0]?.passages[0]);
+  add('SearchMatch', searched.hits[0]?.passages[0]?.matches[0]);
   add('SensitiveMatch', await memory.findSensitive());
 
   const [ben, ann] = (await memory.history(tea)).map(({ change }) => change);

@@ -103,7 +103,7 @@ impl<'r> Obstacles<'r> {
             let entries = match store.list(&directory) {
                 Ok(entries) => entries,
                 Err(error) if error.is_failure() => return Err(error),
-                // What is above is inspected elsewhere.
+                // The directories above are inspected elsewhere.
                 Err(_) => Vec::new(),
             };
             let keyed = entries
