@@ -30,7 +30,7 @@ test('the type MemoryOptions has exactly the members of the table', () => {
   const source = readFileSync(new URL('ts/options.ts', PACKAGE), 'utf8');
   const body = /export interface MemoryOptions \{\n(.*?)\n\}/s.exec(source)?.[1] ?? '';
   assert.deepEqual(
-    [...body.matchAll(/^ {2}(\w+)\?: /gm)].map((member) => member[1]),
+    [...body.matchAll(/^ {2}(\w+)\?:/gm)].map((member) => member[1]),
     names,
   );
 });

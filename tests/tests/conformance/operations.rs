@@ -165,6 +165,7 @@ fn rust_has_the_operations_of_the_table() {
     let memory = read("core/src/memory.rs")
         + &read("core/src/memory/files.rs")
         + &read("core/src/memory/history.rs")
+        + &read("core/src/memory/search.rs")
         + between(&import, "\nimpl Memory {", "\n}\n")
         + between(&copy, "\nimpl Memory {", "\n}\n");
     let mut found: BTreeSet<String> = methods(named(&memory, "    pub fn "), "::").collect();
