@@ -91,11 +91,18 @@ impl HistoryReader {
         snapshot: &Snapshot,
         wanted: ContentId,
     ) -> Result<Vec<u8>, HistoryError> {
-        let read = self.computed(context, snapshot, wanted);
+        /// Each attempt fails only if another process removes a record between a load and a read.
+        const MAX_ATTEMPTS: usize = 100;
+        let mut read = self.computed(context, snapshot, wanted);
         if matches!(read, Err(HistoryError::Damaged | HistoryError::Store(_))) {
-            // Another process may have rewritten the journal since it was loaded. Then the records have moved.
-            self.index_in(context)?.reload(context, &*self.journal)?;
-            return self.computed(context, &*self.snapshot(context)?, wanted);
+            for _ in 0..MAX_ATTEMPTS {
+                // Another process may have rewritten the journal since it was loaded. Then the records have moved.
+                self.index_in(context)?.reload(context, &*self.journal)?;
+                read = self.computed(context, &*self.snapshot(context)?, wanted);
+                if !matches!(read, Err(HistoryError::Store(StoreError::NotFound))) {
+                    break;
+                }
+            }
         }
         read
     }

@@ -1,4 +1,4 @@
-//! [`FileToWrite`] and [`BatchError`], for [`Store::write_batch`](crate::Store::write_batch): many files that are written
+//! [`FileToWrite`] and [`BatchError`], for [`Store::write_batch`]: many files that are written
 //! together.
 
 use crate::access::Times;
@@ -6,7 +6,7 @@ use crate::note::Note;
 use crate::path::MemoryPath;
 use crate::{Context, Mutation, OnExisting, Store, StoreError};
 
-/// A whole file of [`Store::write_batch`](crate::Store::write_batch).
+/// A whole file of [`Store::write_batch`].
 #[derive(Debug, Clone, Copy)]
 pub struct FileToWrite<'f> {
     /// The file.
@@ -22,7 +22,7 @@ pub struct FileToWrite<'f> {
     pub note: Option<&'f Note>,
 }
 
-/// Why [`Store::write_batch`](crate::Store::write_batch) ended early.
+/// Why [`Store::write_batch`] ended early.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct BatchError {
@@ -33,7 +33,7 @@ pub struct BatchError {
     pub error: StoreError,
 }
 
-/// The number of bytes that a caller of [`Store::write_batch`](crate::Store::write_batch) collects, or the size of the largest file.
+/// The number of bytes that a caller of [`Store::write_batch`] collects, or the size of the largest file.
 pub const MAX_BATCH_BYTES: u64 = 8 << 20;
 
 /// The number of files that a caller collects. A store may hold a lock, and a process may be killed, while a batch is written.
@@ -82,7 +82,7 @@ pub fn read_all(
 }
 
 /// Writes the files one after another, each with its own changes. This is the default of
-/// [`Store::write_batch`](crate::Store::write_batch).
+/// [`Store::write_batch`].
 ///
 /// # Errors
 /// As that method.

@@ -198,7 +198,7 @@ impl PostgresDatabase {
         Ok(())
     }
 
-    /// [`Store::read_batch`](memdir_store::Store::read_batch), in one round trip.
+    /// [`Store::read_batch`], in one round trip.
     pub(super) fn read_together(
         &self,
         context: &Context,
@@ -211,7 +211,7 @@ impl PostgresDatabase {
         })
     }
 
-    /// [`Store::read_times`](memdir_store::Store::read_times), in one round trip.
+    /// [`Store::read_times`], in one round trip.
     pub(super) fn times_together(
         &self,
         context: &Context,
