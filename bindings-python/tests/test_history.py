@@ -554,7 +554,8 @@ def test_a_store_of_ones_own_fails() -> None:
         memory.restore(deletion)
     assert raised.value.__cause__ is store.failure
 
-    # The failure comes after the three records and the first file. That part is a change of its own, and is undone.
+    # The failure comes after three records and one file. That part is a change of its own, and is
+    # undone.
     store.writes = 4
     error = refused("partly", lambda: memory.restore(deletion))
     assert error.__cause__ is store.failure
