@@ -140,6 +140,8 @@ class Interrupted(BaseException):
     """The exception of the signal's handler."""
 
 
+# Python cannot raise an interrupt in a destructor, or in the log of a failure.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no timer of signals")
 @pytest.mark.parametrize("history", [False, True], ids=["without history", "with history"])
 @pytest.mark.parametrize("kind", ["memory", "directory", "sqlite", "own"])

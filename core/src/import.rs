@@ -29,6 +29,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use memdir_store::Error;
+pub use memdir_store::batch::{MAX_BATCH_BYTES, MAX_BATCH_FILES};
 use memdir_store::path::{Folding, MAX_LEVELS, MemoryPath, is_hidden};
 
 use crate::files::{self, FileToPut};
@@ -293,7 +294,8 @@ impl Import<'_> {
     }
 
     /// Writes files together, which takes less time than one by one: a database uses one transaction, a directory few flushes, object
-    /// storage many requests at once. A store may hold a lock meanwhile, so write 4,096 files and 8 MiB together at most.
+    /// storage many requests at once. A store may hold a lock meanwhile, so write
+    /// [`MAX_BATCH_FILES`] and [`MAX_BATCH_BYTES`] together at most.
     ///
     /// # Errors
     /// [`ImportError`], with the error of [`write`](Self::write) for the first file that is not written.

@@ -151,15 +151,19 @@ impl Recorder {
         let is_unknown = failed.is_some_and(|failed| failed.error.may_have_changed());
         // In a database the record exists if and only if the file was written.
         let is_in_database = !appended.notes.is_empty();
-        let was_not_made = |number: usize| match failed.map(|failed| &failed.error) {
+        let mut is_reachable = true;
+        let mut was_not_made = |number: usize| match failed.map(|failed| &failed.error) {
             None => false,
-            Some(_) if is_unknown => false,
+            Some(_) if is_unknown || !is_reachable => false,
             Some(_) if is_in_database => true,
             Some(error) if number == written && !error.is_failure() => true,
             // A store may have written files after the one that failed. The file then shows it.
             Some(_) => match holds(&*self.store, files[number].path, files[number].content) {
                 Ok(is_there) => !is_there,
-                Err(error) => !error.is_failure(),
+                Err(error) => {
+                    is_reachable = !error.is_failure();
+                    is_reachable
+                }
             },
         };
         let rest = written..ids.len();

@@ -98,8 +98,8 @@ impl Recorder {
         let mut draft = self.draft(context)?;
         let record = &mut draft.record;
         for some in in_batches(files, |file| file.size) {
-            let paths: Vec<&MemoryPath> = some.iter().map(|file| &file.path).collect();
-            for (path, read) in paths.iter().zip(read_all(&*self.store, context, &paths)) {
+            let paths = some.iter().map(|file| &file.path).collect();
+            for (file, read) in some.iter().zip(read_all(&*self.store, context, paths)) {
                 let bytes = match read {
                     Err(StoreError::NotFound | StoreError::IsADirectory) => continue,
                     // A file whose content cannot be recorded is not deleted.
@@ -107,7 +107,7 @@ impl Recorder {
                 };
                 let content = ContentId::of(&bytes);
                 self.keep_unknown(context, record, content, &bytes)?;
-                record.header.rows.push(Row::deleted(operation, (*path).clone(), content));
+                record.header.rows.push(Row::deleted(operation, file.path.clone(), content));
             }
         }
         if draft.record.header.rows.is_empty() {

@@ -124,7 +124,7 @@ pub(super) trait Journal: Send + Sync {
         open: &mut OpenSegment,
     ) -> Result<Record, StoreError>;
 
-    /// Whole records, read together. The caller limits the sum of their lengths.
+    /// Whole records, read together. After a failure of the store the rest may be left out. The caller limits the sum of their lengths.
     fn read_together(
         &self,
         context: &Context,

@@ -176,7 +176,7 @@ impl Journal for Noted {
         let notes = self.notes().and_then(|notes| notes.read_all(context, &numbers));
         let mut notes = match notes {
             Ok(notes) => notes.into_iter(),
-            Err(_) => return stored.iter().map(|stored| self.read(context, stored)).collect(),
+            Err(error) => return vec![Err(error)],
         };
         let record = |stored: &&Stored| {
             let bytes = notes.next().flatten().ok_or_else(|| damaged(Damaged))?;

@@ -89,6 +89,7 @@ impl<'r> Obstacles<'r> {
         Ok(found)
     }
 
+    /// Lists the directories at which many files arrive.
     fn list_where_many_arrive(&mut self, places: &[MemoryPath]) -> Result<(), StoreError> {
         let store = &*self.recorder.store;
         // On this machine a look is cheap, and it also finds links and special files.

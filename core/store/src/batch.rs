@@ -1,6 +1,8 @@
 //! [`FileToWrite`] and [`BatchError`], for [`Store::write_batch`]: many files that are written
 //! together.
 
+use std::time::SystemTime;
+
 use crate::access::Times;
 use crate::note::Note;
 use crate::path::MemoryPath;
@@ -62,23 +64,41 @@ pub fn in_batches<T>(all: &[T], size: impl Fn(&T) -> u64) -> impl Iterator<Item 
     })
 }
 
-/// Reads files together, and gives each its own result: after an error the others are read one by one. The caller limits the number of
-/// the files and their sizes.
-pub fn read_all(
-    store: &dyn Store,
-    context: &Context,
-    paths: &[&MemoryPath],
-) -> Vec<Result<Vec<u8>, StoreError>> {
+/// Reads files together, and gives each its own result. After an error the others are read one by one, each when the iterator is asked for
+/// it, so a caller that ends at a failure of the store waits for no other. The caller limits the number of the files and their sizes.
+pub fn read_all<'r>(
+    store: &'r dyn Store,
+    context: &'r Context,
+    paths: Vec<&'r MemoryPath>,
+) -> impl Iterator<Item = Result<Vec<u8>, StoreError>> {
     let mut read = Vec::with_capacity(paths.len());
-    let done = store.read_batch(context, paths, &mut |content| read.push(Ok(content)));
+    let done = store.read_batch(context, &paths, &mut |content| read.push(Ok(content)));
     if let Err(error) = done
         && read.len() < paths.len()
     {
         read.push(Err(error));
     }
-    let rest = &paths[read.len()..];
-    read.extend(rest.iter().map(|path| store.read_in(context, path)));
-    read
+    let rest = paths.into_iter().skip(read.len());
+    read.into_iter().chain(rest.map(|path| store.read_in(context, path)))
+}
+
+/// The times of files, one after another. This is the default of [`Store::read_times`].
+///
+/// # Errors
+/// As that method.
+pub fn times_of_each(
+    context: &Context,
+    paths: &[&MemoryPath],
+    tracks_access: bool,
+    modified: impl Fn(&MemoryPath) -> Result<Option<SystemTime>, StoreError>,
+    accessed: impl Fn(&MemoryPath) -> Result<Option<SystemTime>, StoreError>,
+) -> Result<Vec<Times>, StoreError> {
+    let times = |path: &&MemoryPath| {
+        context.check()?;
+        let accessed = if tracks_access { accessed(path)? } else { None };
+        Ok(Times { modified: modified(path)?, accessed })
+    };
+    paths.iter().map(times).collect()
 }
 
 /// Writes the files one after another, each with its own changes. This is the default of

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use super::access::Times;
-use super::batch::{BatchError, FileToWrite, write_each};
+use super::batch::{BatchError, FileToWrite, times_of_each, write_each};
 use super::notes::Notes;
 use super::{
     Context, Entry, MountTable, Mutation, Node, Problem, Sealing, Store, StoreError, StoreInfo,
@@ -61,13 +61,9 @@ macro_rules! layer {
                 context: &Context,
                 paths: &[&MemoryPath],
             ) -> Result<Vec<Times>, StoreError> {
-                let tracks_access = self.info().tracks_access;
-                let times = |path: &&MemoryPath| {
-                    context.check()?;
-                    let accessed = if tracks_access { self.accessed(path)? } else { None };
-                    Ok(Times { modified: self.modified(path)?, accessed })
-                };
-                paths.iter().map(times).collect()
+                let (modified, accessed) =
+                    (|path: &_| self.modified(path), |path: &_| self.accessed(path));
+                times_of_each(context, paths, self.info().tracks_access, modified, accessed)
             }
 
             /// [`Store::mounts`]. By default `None`, because access to the mounted stores would bypass the layer.

@@ -480,13 +480,8 @@ pub trait Store: Send + Sync {
         context: &Context,
         paths: &[&MemoryPath],
     ) -> Result<Vec<Times>, StoreError> {
-        let tracks_access = self.info().tracks_access;
-        let times = |path: &&MemoryPath| {
-            context.check()?;
-            let accessed = if tracks_access { self.accessed(path)? } else { None };
-            Ok(Times { modified: self.modified(path)?, accessed })
-        };
-        paths.iter().map(times).collect()
+        let (modified, accessed) = (|path: &_| self.modified(path), |path: &_| self.accessed(path));
+        batch::times_of_each(context, paths, self.info().tracks_access, modified, accessed)
     }
 
     /// Reports problems that reading the files would not show: structures that contradict each other, and entries that are not

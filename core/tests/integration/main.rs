@@ -83,6 +83,7 @@ mod read_only;
 mod readme;
 mod replay;
 mod reserved;
+mod round_trips;
 mod schema;
 mod search;
 mod search_races;

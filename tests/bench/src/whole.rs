@@ -7,15 +7,13 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant, SystemTime};
 
 use memdir::history::UndoOptions;
-use memdir::import::{Import, ImportedFile};
+use memdir::import::{Import, ImportedFile, MAX_BATCH_FILES};
 use memdir::store::OnExisting;
 use memdir::{CopyOptions, Memory, MemoryOptions, MemoryPath, copy, open_store};
 use serde_json::json;
 
 /// The directory that contains the files, with a hundred files in each of its directories.
 const ALL: &str = "/memories/all";
-/// As many files are written together as `memdir import` does.
-const BATCH: usize = 4096;
 
 /// Measures each operation on `files` files, and prints the durations.
 pub(crate) fn measure(address: &str, files: usize) {
@@ -97,7 +95,7 @@ fn import(memory: &Memory, notes: &[(MemoryPath, String)]) {
     }
     drop(plan);
     let write = |import: &Import<'_>| {
-        for batch in notes.chunks(BATCH) {
+        for batch in notes.chunks(MAX_BATCH_FILES) {
             let files: Vec<_> = batch
                 .iter()
                 .map(|(path, text)| ImportedFile { path, text, existing: OnExisting::Error })

@@ -129,8 +129,8 @@ pub(super) fn collect(
         }
         if !entry.is_directory() {
             let file = Entry::file(below, entry.size).modified_at(time(entry.written));
-            let file =
-                file.changed_at(entry.changed.checked_sub(1).and_then(|_| time(entry.changed)));
+            let changed = Some(entry.changed).filter(|changed| *changed > 0);
+            let file = file.changed_at(changed.and_then(time));
             found.push(file.with_fingerprint(Some(entry.fingerprint())));
             continue;
         }

@@ -13,7 +13,9 @@ use crate::cli::stores::StoreArgument;
 use crate::cli::style::Style;
 use crate::cli::{Ended, Failure, archive, history, say};
 use memdir::history::HistoryId;
-use memdir::import::{Fate, Import, ImportError, ImportedFile, InTheWay};
+use memdir::import::{
+    Fate, Import, ImportError, ImportedFile, InTheWay, MAX_BATCH_BYTES, MAX_BATCH_FILES,
+};
 use memdir::path::{MemoryPath, is_hidden};
 use memdir::store::{Entry, EntryKind, OnExisting, Problem, Store, StoreError};
 use memdir::text::human_size;
@@ -380,11 +382,9 @@ struct Batch<'p> {
 impl<'p> Batch<'p> {
     /// Whether a file can be added. An empty batch has room for any file.
     fn has_room(&self, text: Option<&String>) -> bool {
-        /// The limits of a batch. A store may hold a lock while it is written.
-        const MAX_BYTES: usize = 8 << 20;
-        const MAX_FILES: usize = 4096;
         let bytes = self.bytes.saturating_add(text.map_or(0, String::len));
-        self.files.is_empty() || self.files.len() < MAX_FILES && bytes <= MAX_BYTES
+        let is_within = self.files.len() < MAX_BATCH_FILES && bytes as u64 <= MAX_BATCH_BYTES;
+        self.files.is_empty() || is_within
     }
 
     fn add(&mut self, planned: &'p Planned, text: Option<String>) {
