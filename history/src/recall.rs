@@ -1,10 +1,11 @@
 //! Loads a history: the [`Snapshot`] of the present journal, and the contents of its versions.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, PoisonError};
 
+use memdir_store::batch::{in_batches, read_all};
 use memdir_store::path::{Folding, MemoryPath};
-use memdir_store::{Context, Operation, StoreError};
+use memdir_store::{Context, HistoryId, Operation, StoreError};
 
 use super::error::HistoryError;
 use super::journal::Stored;
@@ -51,8 +52,10 @@ impl HistoryReader {
             (snapshot, new, index.in_doubt(), LoadedUntil { extent, loaded_end, end })
         };
         // Each file is read once, so all decisions about it use the same state.
-        let (mut broken, mut found) = (None, HashMap::new());
+        let mut found = self.found_together(context, &new, &in_doubt)?;
+        let (mut broken, mut was_asked) = (None, false);
         snapshot.extend(new, &in_doubt, &mut |path| {
+            was_asked = true;
             *found.entry(path.clone()).or_insert_with(|| {
                 self.found(context, path).unwrap_or_else(|error| {
                     broken = Some(error);
@@ -60,7 +63,6 @@ impl HistoryReader {
                 })
             })
         });
-        let was_asked = !found.is_empty();
         if let Some(error) = broken {
             return Err(error.into());
         }
@@ -76,12 +78,29 @@ impl HistoryReader {
         context: &Context,
         path: &MemoryPath,
     ) -> Result<PathState, StoreError> {
-        match self.store.read_in(context, path) {
-            Ok(content) => Ok(PathState::File(Digest::of(&content))),
-            Err(StoreError::PermissionDenied) => Ok(PathState::Unknown),
-            Err(error) if error.is_failure() => Err(error),
-            Err(_) => Ok(PathState::Nothing),
+        state_of(self.store.read_in(context, path))
+    }
+
+    /// The present states of the files that changes in doubt have written, read together.
+    fn found_together(
+        &self,
+        context: &Context,
+        new: &[Stored],
+        in_doubt: &HashSet<HistoryId>,
+    ) -> Result<HashMap<MemoryPath, PathState>, StoreError> {
+        let doubted = new.iter().filter(|stored| in_doubt.contains(&stored.header.id));
+        let rows = doubted.flat_map(|stored| &stored.header.rows);
+        let written: BTreeMap<&MemoryPath, u64> =
+            rows.filter_map(|row| Some((&row.path, row.after?.size))).collect();
+        let written: Vec<(&MemoryPath, u64)> = written.into_iter().collect();
+        let mut found = HashMap::new();
+        for some in in_batches(&written, |(_, size)| *size) {
+            let paths = some.iter().map(|(path, _)| *path).collect();
+            for ((path, _), read) in some.iter().zip(read_all(&*self.store, context, paths)) {
+                found.insert((*path).clone(), state_of(read)?);
+            }
         }
+        Ok(found)
     }
 
     /// A content of the history.
@@ -180,5 +199,15 @@ impl HistoryReader {
             }
             FileState::Unread => Err(HistoryError::Damaged),
         }
+    }
+}
+
+/// The state of a path that was read.
+fn state_of(read: Result<Vec<u8>, StoreError>) -> Result<PathState, StoreError> {
+    match read {
+        Ok(content) => Ok(PathState::File(Digest::of(&content))),
+        Err(StoreError::PermissionDenied) => Ok(PathState::Unknown),
+        Err(error) if error.is_failure() => Err(error),
+        Err(_) => Ok(PathState::Nothing),
     }
 }

@@ -166,7 +166,7 @@ fn what_is_in_the_way_is_found_on_both_sides_of_a_network() {
             store.store.write(&paths[3], b"theirs", OnExisting::Error).unwrap();
             store.store.make_directory(&paths[7]).unwrap();
             let refused = memory.restore_all(then, false).unwrap_err();
-            assert!(matches!(refused, HistoryError::Conflict(_)), "{refused}");
+            assert!(matches!(refused, HistoryError::Conflict { .. }), "{refused}");
             store.store.delete(&paths[7]).unwrap();
             assert_eq!(memory.restore_all(then, false).unwrap().files.len(), count);
             assert_eq!(memory.read(paths[3].as_str()).unwrap(), paths[3].as_str());
