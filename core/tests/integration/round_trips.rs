@@ -112,7 +112,7 @@ fn recorded(store: &Arc<Counted>) -> Memory {
     Memory::with_store(store.clone(), options)
 }
 
-/// The calls of each kind of work on so many files.
+/// The calls of each kind of work on `count` files.
 fn calls(count: usize) -> Vec<(&'static str, usize)> {
     let (store, paths) = (Counted::new(true), paths(count));
     let plain = Memory::with_store(store.clone(), MemoryOptions::default());
