@@ -23,7 +23,9 @@ use crate::reply::{self, Content, Reply};
 #[cfg(feature = "search")]
 use crate::search::Searcher;
 use crate::session::Session;
-use crate::store::{Cancellation, InContext, Mutation, ReadOnly, Store, StoreError, open_store};
+use crate::store::{
+    Cancellation, FileToDelete, InContext, Mutation, ReadOnly, Store, StoreError, open_store,
+};
 use crate::trace;
 use crate::unit_of_work::UnitOfWork;
 
@@ -577,8 +579,9 @@ impl Memory {
     ) -> Result<Vec<Expired>, Error> {
         let (expired, _) = self.working(|work| {
             let (expiry, patterns) = (&work.policies().expiry, &work.policies().patterns);
-            let mut delete =
-                |path: &MemoryPath, since| work.mutate(Mutation::DeleteUnused { path, since });
+            let mut delete = |files: &[FileToDelete<'_>], since, visit: &mut dyn FnMut(bool)| {
+                work.delete_unused_batch(files, since, visit)
+            };
             let delete: Option<&mut expiry::Delete<'_>> =
                 if dry_run { None } else { Some(&mut delete) };
             expiry.expire(work.store(), patterns, older_than, delete, progress)

@@ -5,6 +5,7 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use memdir_store::path::MemoryPath;
 
@@ -13,7 +14,9 @@ use crate::history::{
     Erased, HistoryError, HistoryId, Operation, Recorder, Restored, RestoredFile,
 };
 use crate::policies::Policies;
-use crate::store::{BatchError, Context, FileToWrite, InContext, Mutation, Store, StoreError};
+use crate::store::{
+    BatchError, Context, FileToDelete, FileToWrite, InContext, Mutation, Store, StoreError,
+};
 
 /// The store and the policies of a memory, and the context of changes, for one command or method.
 pub(crate) struct UnitOfWork<'m> {
@@ -129,6 +132,34 @@ impl<'m> UnitOfWork<'m> {
         };
         for (number, file) in files.iter().enumerate() {
             self.note(number < written || is_unknown, ChangeKind::Written, file.path, None);
+        }
+        done
+    }
+
+    /// Deletes the files that were not used at `since` or later, together. A layer of the store records them in the history.
+    ///
+    /// # Errors
+    /// Same as [`Store::delete_unused_batch`].
+    pub(crate) fn delete_unused_batch(
+        &self,
+        files: &[FileToDelete<'_>],
+        since: SystemTime,
+        visit: &mut dyn FnMut(bool),
+    ) -> Result<(), StoreError> {
+        let mut rest = files.iter();
+        let moving = self.policies.limits.moving();
+        let done =
+            self.target.delete_unused_batch(&self.context, files, since, &mut |is_deleted| {
+                if let Some(file) = rest.next().filter(|_| is_deleted) {
+                    self.policies.views.removed(file.path);
+                    self.note(true, ChangeKind::Deleted, file.path, None);
+                }
+                visit(is_deleted);
+            });
+        drop(moving);
+        let is_unknown = done.as_ref().is_err_and(may_have_changed);
+        for file in rest {
+            self.note(is_unknown, ChangeKind::Deleted, file.path, None);
         }
         done
     }

@@ -1,19 +1,23 @@
-//! Records files that are written together.
+//! Records files that are written together, and unused files that are deleted together.
 //!
-//! The records of new files are appended together, before the files are written together. Each of them is about one file, as if the
-//! file were written alone. So after a crash the files show which of the changes were made. A file that exists already is written alone.
+//! The records of the files are appended together, before the files are changed together. Each of them is about one file, as if the
+//! file were changed alone. So after a crash the files show which of the changes were made. A file that exists already is written alone.
 
-use memdir_store::batch::write_each;
+use std::time::SystemTime;
+
+use memdir_store::batch::{delete_each_unused, read_all, write_each};
+use memdir_store::path::MemoryPath;
 use memdir_store::transfer::holds;
 use memdir_store::{
-    BatchError, Context, FileToWrite, HistoryId, Layer, OnExisting, Operation, StoreError,
+    BatchError, Context, FileToDelete, FileToWrite, HistoryId, Layer, Mutation, OnExisting,
+    Operation, StoreError,
 };
 
 use super::journal::AppendedTogether;
 use super::record::{ContentId, Header, Record, Row};
 use super::recorder::{Draft, Recorder};
 
-/// The records of files that are written together.
+/// The records of files that are changed together.
 struct RecordedTogether {
     change: HistoryId,
     /// The ids of the records, in the order of the files.
@@ -101,6 +105,29 @@ impl Recorder {
         context: &Context,
         files: &[FileToWrite<'_>],
     ) -> Result<RecordedTogether, StoreError> {
+        let operation = context.operation(Operation::Created);
+        self.record_together(context, files, &|file, record| {
+            let content = ContentId::of(file.content);
+            record.keep(content, file.content);
+            Ok(Row {
+                operation,
+                path: file.path.clone(),
+                old_path: None,
+                before: None,
+                after: Some(content),
+                splice: None,
+                is_trimmed: false,
+            })
+        })
+    }
+
+    /// Appends a record for each file, with the row from `row`, which also adds the contents to keep.
+    fn record_together<F>(
+        &self,
+        context: &Context,
+        files: &[F],
+        row: &dyn Fn(&F, &mut Record) -> Result<Row, StoreError>,
+    ) -> Result<RecordedTogether, StoreError> {
         let Draft { record: first, pen } = self.draft(context)?;
         let change = first.header.change;
         let mut records = vec![first];
@@ -108,17 +135,8 @@ impl Recorder {
             records.push(Record::new(HistoryId::new()?, change, context.actor()));
         }
         for (record, file) in records.iter_mut().zip(files) {
-            let content = ContentId::of(file.content);
-            record.keep(content, file.content);
-            record.header.rows.push(Row {
-                operation: context.operation(Operation::Created),
-                path: file.path.clone(),
-                old_path: None,
-                before: None,
-                after: Some(content),
-                splice: None,
-                is_trimmed: false,
-            });
+            let row = row(file, record)?;
+            record.header.rows.push(row);
         }
         let said = self.reader.index_in(context)?.take_unconfirmed();
         records[0].header.confirms.clone_from(&said);
@@ -138,6 +156,75 @@ impl Recorder {
         Ok(RecordedTogether { change, ids, said, appended })
     }
 
+    /// [`Store::delete_unused_batch`](memdir_store::Store::delete_unused_batch).
+    pub(super) fn delete_unused_together(
+        &self,
+        context: &Context,
+        files: &[FileToDelete<'_>],
+        since: SystemTime,
+        visit: &mut dyn FnMut(bool),
+    ) -> Result<(), StoreError> {
+        if !self.journal.appends_together() {
+            let mut alone = |change: Mutation<'_>| Layer::mutate(self, context, change);
+            return delete_each_unused(context, files, since, &mut alone, visit);
+        }
+        let is_shown = |file: &&FileToDelete<'_>| !self.reader.is_hidden(file.path);
+        let shown: Vec<&MemoryPath> = files.iter().filter(is_shown).map(|file| file.path).collect();
+        let mut found = Vec::new();
+        for (path, read) in shown.iter().zip(read_all(&*self.store, context, shown.clone())) {
+            match read {
+                Ok(content) => found.push((*path, content)),
+                Err(error) if error.is_failure() => return Err(error.unchanged()),
+                // It is gone, or its content cannot be recorded, so it is not deleted.
+                Err(_) => {}
+            }
+        }
+        let mut deleted = Vec::with_capacity(found.len());
+        let done = if found.is_empty() {
+            Ok(())
+        } else {
+            self.delete_found(context, &found, since, &mut deleted)
+        };
+        let (mut found, mut deleted) = (found.iter().peekable(), deleted.into_iter());
+        for file in files {
+            let is_found = found.next_if(|(path, _)| std::ptr::eq(*path, file.path)).is_some();
+            let outcome = if is_found { deleted.next() } else { Some(false) };
+            // After a failure, the outcome may be unknown.
+            let Some(is_deleted) = outcome else { break };
+            visit(is_deleted);
+        }
+        done
+    }
+
+    /// Deletes files with these contents, and sets `deleted` to whether each of them was.
+    fn delete_found(
+        &self,
+        context: &Context,
+        found: &[(&MemoryPath, Vec<u8>)],
+        since: SystemTime,
+        deleted: &mut Vec<bool>,
+    ) -> Result<(), StoreError> {
+        let operation = context.operation(Operation::Expired);
+        let recorded = self.record_together(context, found, &|(path, bytes), record| {
+            let content = ContentId::of(bytes);
+            self.keep_unknown(context, record, content, bytes)?;
+            Ok(Row::deleted(operation, (*path).clone(), content))
+        })?;
+        let mut notes = recorded.appended.notes.iter();
+        let files: Vec<_> =
+            found.iter().map(|(path, _)| FileToDelete { path, note: notes.next() }).collect();
+        let done =
+            self.store.delete_unused_batch(context, &files, since, &mut |done| deleted.push(done));
+        let is_unknown = done.as_ref().is_err_and(StoreError::may_have_changed);
+        let outcome = |number: usize| match deleted.get(number) {
+            Some(is_deleted) => Some(*is_deleted),
+            None => (!is_unknown).then_some(false),
+        };
+        let outcomes: Vec<_> = (0..found.len()).map(outcome).collect();
+        self.end_together(context, recorded, &outcomes);
+        done
+    }
+
     /// Ends the changes with the result of the store. The records of files that were not written are withdrawn.
     fn finish_together(
         &self,
@@ -146,11 +233,10 @@ impl Recorder {
         files: &[FileToWrite<'_>],
         failed: Option<&BatchError>,
     ) {
-        let RecordedTogether { change, ids, said, appended } = recorded;
-        let written = failed.map_or(ids.len(), |failed| failed.written.min(ids.len()));
+        let written = failed.map_or(files.len(), |failed| failed.written);
         let is_unknown = failed.is_some_and(|failed| failed.error.may_have_changed());
         // In a database the record exists if and only if the file was written.
-        let is_in_database = !appended.notes.is_empty();
+        let is_in_database = !recorded.appended.notes.is_empty();
         let mut is_reachable = true;
         let mut was_not_made = |number: usize| match failed.map(|failed| &failed.error) {
             None => false,
@@ -166,22 +252,42 @@ impl Recorder {
                 }
             },
         };
-        let rest = written..ids.len();
-        let not_made: Vec<_> =
-            rest.filter(|number| was_not_made(*number)).map(|number| ids[number]).collect();
-        if written > 0 || is_unknown {
+        let outcomes: Vec<Option<bool>> = (0..files.len())
+            .map(|number| match number < written {
+                true => Some(true),
+                false => was_not_made(number).then_some(false),
+            })
+            .collect();
+        self.end_together(context, recorded, &outcomes);
+    }
+
+    /// Ends the changes, of which each was made, was not made, or has an unknown outcome. The records of those that were not made are
+    /// withdrawn.
+    fn end_together(
+        &self,
+        context: &Context,
+        recorded: RecordedTogether,
+        outcomes: &[Option<bool>],
+    ) {
+        let RecordedTogether { change, ids, said, appended } = recorded;
+        let with = |wanted: bool| {
+            let all = ids.iter().zip(outcomes);
+            all.filter(move |(_, outcome)| **outcome == Some(wanted)).map(|(id, _)| *id)
+        };
+        let (made, not_made): (Vec<_>, Vec<_>) = (with(true).collect(), with(false).collect());
+        let count = made.len();
+        if not_made.len() < ids.len() {
             // Further changes of the same command belong to this change.
             context.begin(change);
         }
-        let made = ids[..written].to_vec();
         let is_noted = self.journal.end_together(appended, &made, &not_made);
         let said = if not_made.first() == ids.first() { said } else { Vec::new() };
         self.reader.note(move |index| {
             index.ended_together(made, &not_made, is_noted);
             index.maybe_appended(said);
         });
-        if written > 0 {
-            self.trim_sometimes(context, written);
+        if count > 0 {
+            self.trim_sometimes(context, count);
         }
     }
 }

@@ -1,11 +1,12 @@
 //! [`without_journal`]: a store without the files of its history, for a reader or writer that records nothing.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use memdir_store::path::MemoryPath;
 use memdir_store::{
-    BatchError, Context, Durability, Entry, FileToWrite, Layer, Node, ReadOnly, Store, StoreError,
-    Times,
+    BatchError, Context, Durability, Entry, FileToDelete, FileToWrite, Layer, Node, ReadOnly,
+    Store, StoreError, Times,
 };
 
 use super::recorder::Recorder;
@@ -67,6 +68,16 @@ impl Layer for Hiding {
 
     fn write_batch(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
         self.0.store.write_batch(context, files)
+    }
+
+    fn delete_unused_batch(
+        &self,
+        context: &Context,
+        files: &[FileToDelete<'_>],
+        since: SystemTime,
+        visit: &mut dyn FnMut(bool),
+    ) -> Result<(), StoreError> {
+        self.0.store.delete_unused_batch(context, files, since, visit)
     }
 
     fn read_batch(

@@ -4,8 +4,8 @@ use std::time::SystemTime;
 
 use memdir_store::path::MemoryPath;
 use memdir_store::{
-    BatchError, Context, Entry, FileToWrite, Layer, Mutation, Node, Operation, Problem,
-    ProblemKind, Store, StoreError, Times,
+    BatchError, Context, Entry, FileToDelete, FileToWrite, Layer, Mutation, Node, Operation,
+    Problem, ProblemKind, Store, StoreError, Times,
 };
 
 use super::recorder::Recorder;
@@ -51,6 +51,16 @@ impl Layer for Recorder {
 
     fn write_batch(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
         self.write_together(context, files)
+    }
+
+    fn delete_unused_batch(
+        &self,
+        context: &Context,
+        files: &[FileToDelete<'_>],
+        since: SystemTime,
+        visit: &mut dyn FnMut(bool),
+    ) -> Result<(), StoreError> {
+        self.delete_unused_together(context, files, since, visit)
     }
 
     fn read_batch(

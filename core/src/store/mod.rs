@@ -37,10 +37,10 @@ pub use memdir_store::local_path::own_files_hint;
 pub use memdir_store::settings::MAX_FILE_BYTES as DEFAULT_MAX_FILE_BYTES;
 pub use memdir_store::{
     BatchError, Cancellation, Condition, Context, Durability, Edit, Effect, Entry, EntryKind,
-    FileToWrite, Fingerprint, Fingerprints, InContext, InProcess, Layer, Location, MountTable,
-    Mounts, Mutation, NOWAIT_BYTES, NOWAIT_ENTRIES, Namespace, Node, OnExisting, Problem,
-    ProblemKind, ReadOnly, Sealing, Splice, Store, StoreError, StoreInfo, Swap, TotalLimits,
-    display_name, listed_time, micros, open_whole, update_by_swap, walk_files,
+    FileToDelete, FileToWrite, Fingerprint, Fingerprints, InContext, InProcess, Layer, Location,
+    MountTable, Mounts, Mutation, NOWAIT_BYTES, NOWAIT_ENTRIES, Namespace, Node, OnExisting,
+    Problem, ProblemKind, ReadOnly, Sealing, Splice, Store, StoreError, StoreInfo, Swap,
+    TotalLimits, display_name, listed_time, micros, open_whole, update_by_swap, walk_files,
 };
 pub(crate) use memdir_store::{
     MOVING, NEW_DIRECTORY, access, batch, overlap, settings, sort_by_path, transfer,

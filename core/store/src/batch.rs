@@ -1,5 +1,5 @@
 //! [`FileToWrite`] and [`BatchError`], for [`Store::write_batch`]: many files that are written
-//! together.
+//! together. [`FileToDelete`] is for [`Store::delete_unused_batch`].
 
 use std::time::SystemTime;
 
@@ -20,6 +20,16 @@ pub struct FileToWrite<'f> {
     /// The behaviour if the file exists.
     pub existing: OnExisting,
     /// The note that a store with [`notes`](crate::Store::notes) keeps if and only if the file is written, in the same transaction.
+    /// `None` for every other store.
+    pub note: Option<&'f Note>,
+}
+
+/// A file of [`Store::delete_unused_batch`].
+#[derive(Debug, Clone, Copy)]
+pub struct FileToDelete<'f> {
+    /// The file.
+    pub path: &'f MemoryPath,
+    /// The note that a store with [`notes`](crate::Store::notes) keeps if and only if the file is deleted, in the same transaction.
     /// `None` for every other store.
     pub note: Option<&'f Note>,
 }
@@ -115,17 +125,8 @@ pub fn write_each(
     let sets_access = files.iter().any(|file| file.times.accessed.is_some()) && tracks_access();
     for (written, file) in files.iter().enumerate() {
         let &FileToWrite { path, content, times, existing, note } = file;
-        let mut write = || {
-            if let Some(note) = note {
-                context.put_note(note.clone());
-            }
-            let done = mutate(Mutation::Write { path, content, existing });
-            if note.is_some() {
-                context.take_notes();
-            }
-            done
-        };
-        write().map_err(|error| BatchError { written, error })?;
+        with_note(context, note, || mutate(Mutation::Write { path, content, existing }))
+            .map_err(|error| BatchError { written, error })?;
         let mut set_times = || {
             // Set the access time first, so the file never seems unused for longer than it is.
             if let Some(time) = times.accessed.filter(|_| sets_access) {
@@ -140,4 +141,44 @@ pub fn write_each(
             .map_err(|error: StoreError| BatchError { written, error: error.after_changes() })?;
     }
     Ok(())
+}
+
+/// Deletes the unused files one after another, each with its own change. This is the default of [`Store::delete_unused_batch`].
+///
+/// # Errors
+/// As that method.
+pub fn delete_each_unused(
+    context: &Context,
+    files: &[FileToDelete<'_>],
+    since: SystemTime,
+    mutate: &mut dyn FnMut(Mutation<'_>) -> Result<bool, StoreError>,
+    visit: &mut dyn FnMut(bool),
+) -> Result<(), StoreError> {
+    for &FileToDelete { path, note } in files {
+        context.check()?;
+        let deleted = with_note(context, note, || mutate(Mutation::DeleteUnused { path, since }));
+        visit(unless_refused(deleted)?);
+    }
+    Ok(())
+}
+
+/// Whether a file was deleted. A file that the store refuses to delete was not; a failure of the store is an error.
+///
+/// # Errors
+/// Only failures of the store.
+pub fn unless_refused(deleted: Result<bool, StoreError>) -> Result<bool, StoreError> {
+    match deleted {
+        Err(error) if error.is_failure() => Err(error),
+        Err(_) => Ok(false),
+        deleted => deleted,
+    }
+}
+
+/// Makes a change with this note.
+fn with_note<T>(context: &Context, note: Option<&Note>, change: impl FnOnce() -> T) -> T {
+    let Some(note) = note else { return change() };
+    context.put_note(note.clone());
+    let done = change();
+    context.take_notes();
+    done
 }

@@ -5,8 +5,8 @@ use std::time::SystemTime;
 
 use super::notes::Notes;
 use super::{
-    BatchError, Cancellation, Context, Entry, FileToWrite, MountTable, Mutation, Node, Problem,
-    Store, StoreError, StoreInfo, Times, methods_by_mutate,
+    BatchError, Cancellation, Context, Entry, FileToDelete, FileToWrite, MountTable, Mutation,
+    Node, Problem, Store, StoreError, StoreInfo, Times, methods_by_mutate,
 };
 use crate::path::MemoryPath;
 
@@ -121,6 +121,16 @@ impl Store for InContext<'_> {
 
     fn write_batch(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
         self.store.write_batch(context, files)
+    }
+
+    fn delete_unused_batch(
+        &self,
+        context: &Context,
+        files: &[FileToDelete<'_>],
+        since: SystemTime,
+        visit: &mut dyn FnMut(bool),
+    ) -> Result<(), StoreError> {
+        self.store.delete_unused_batch(context, files, since, visit)
     }
 
     fn read_batch(

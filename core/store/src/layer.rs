@@ -3,7 +3,9 @@
 use std::time::SystemTime;
 
 use super::access::Times;
-use super::batch::{BatchError, FileToWrite, times_of_each, write_each};
+use super::batch::{
+    BatchError, FileToDelete, FileToWrite, delete_each_unused, times_of_each, write_each,
+};
 use super::notes::Notes;
 use super::{
     Context, Entry, MountTable, Mutation, Node, Problem, Sealing, Store, StoreError, StoreInfo,
@@ -39,6 +41,20 @@ macro_rules! layer {
             ) -> Result<(), BatchError> {
                 let tracks_access = || self.info().tracks_access;
                 write_each(context, files, tracks_access, &mut |change| self.mutate(context, change))
+            }
+
+            /// [`Store::delete_unused_batch`]. By default the files go through [`mutate`](Layer::mutate), one after another, so the layer
+            /// sees every change. A layer that changes nothing about deletions passes the batch to the store beneath.
+            #[allow(clippy::missing_errors_doc, reason = "they are those of the store's method")]
+            fn delete_unused_batch(
+                &self,
+                context: &Context,
+                files: &[FileToDelete<'_>],
+                since: SystemTime,
+                visit: &mut dyn FnMut(bool),
+            ) -> Result<(), StoreError> {
+                let mut mutate = |change: Mutation<'_>| self.mutate(context, change);
+                delete_each_unused(context, files, since, &mut mutate, visit)
             }
 
             /// [`Store::read_batch`]. By default the files are read with [`read_in`](Layer::read_in), one after another, so the layer
@@ -90,6 +106,16 @@ macro_rules! layer {
                 files: &[FileToWrite<'_>],
             ) -> Result<(), BatchError> {
                 Layer::write_batch(self, context, files)
+            }
+
+            fn delete_unused_batch(
+                &self,
+                context: &Context,
+                files: &[FileToDelete<'_>],
+                since: SystemTime,
+                visit: &mut dyn FnMut(bool),
+            ) -> Result<(), StoreError> {
+                Layer::delete_unused_batch(self, context, files, since, visit)
             }
 
             fn read_batch(
@@ -238,6 +264,8 @@ mod tests {
         mutate(&Context, Mutation<'_>) -> Result<bool, StoreError> = Err(StoreError::Busy);
         write_batch(&Context, &[FileToWrite<'_>]) -> Result<(), BatchError> =
             Err(BatchError { written: 0, error: StoreError::Busy });
+        delete_unused_batch(&Context, &[FileToDelete<'_>], SystemTime, &mut dyn FnMut(bool)) ->
+            Result<(), StoreError> = Err(StoreError::Busy);
         read_batch(&Context, &[&MemoryPath], &mut dyn FnMut(Vec<u8>)) -> Result<(), StoreError> =
             Err(StoreError::Busy);
         read_times(&Context, &[&MemoryPath]) -> Result<Vec<Times>, StoreError> = Err(StoreError::Busy);
@@ -293,6 +321,8 @@ mod tests {
         let (content, existing) = (&b""[..], OnExisting::Error);
         let file = FileToWrite { path: &a, content, times: Times::default(), existing, note: None };
         let _ = store.write_batch(context, &[file]);
+        let file = FileToDelete { path: &a, note: None };
+        let _ = store.delete_unused_batch(context, &[file], time, &mut |_| {});
         let _ = store.read_batch(context, &[&a], &mut |_| {});
         let _ = store.read_times(context, &[&a]);
         let _ = store.inspect(&mut |_| {});
@@ -353,7 +383,7 @@ mod tests {
         let forwarded: Vec<&str> = forwarded
             .into_iter()
             .flat_map(|name| match name {
-                "write_batch" => vec!["mutate"],
+                "write_batch" | "delete_unused_batch" => vec!["mutate"],
                 "read_batch" => vec!["read_in"],
                 "read_times" => vec!["info", "modified"],
                 name => vec![name],

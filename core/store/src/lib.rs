@@ -69,7 +69,7 @@ pub mod turns;
 pub mod walk;
 
 pub use access::Times;
-pub use batch::{BatchError, FileToWrite};
+pub use batch::{BatchError, FileToDelete, FileToWrite};
 pub use cancel::Cancellation;
 pub use condition::Condition;
 pub use context::Context;
@@ -450,6 +450,27 @@ pub trait Store: Send + Sync {
     fn write_batch(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
         let tracks_access = || self.info().tracks_access;
         batch::write_each(context, files, tracks_access, &mut |change| self.mutate(context, change))
+    }
+
+    /// Deletes each of the files that was neither written nor accessed at `since` or later, as [`delete_unused`](Store::delete_unused)
+    /// does. Calls `visit` with whether the file was deleted, in the order of the files. A file that cannot be deleted, for example in a part
+    /// that is read-only, is not deleted. The caller limits the number of the files and their sizes, because a layer may read them.
+    ///
+    /// By default it deletes one after another with [`mutate`](Store::mutate). A store with [`notes`](Store::notes) keeps the
+    /// [note](FileToDelete::note) of each file that it deletes.
+    ///
+    /// # Errors
+    /// Only failures of the store. If the change [may have been made](StoreError::may_have_changed), any file that was not visited
+    /// may be deleted. Otherwise none of them is.
+    fn delete_unused_batch(
+        &self,
+        context: &Context,
+        files: &[FileToDelete<'_>],
+        since: SystemTime,
+        visit: &mut dyn FnMut(bool),
+    ) -> Result<(), StoreError> {
+        let mut mutate = |change: Mutation<'_>| self.mutate(context, change);
+        batch::delete_each_unused(context, files, since, &mut mutate, visit)
     }
 
     /// Reads files, and calls `visit` with the content of each, in the order of the paths. It ends at the first file that cannot be

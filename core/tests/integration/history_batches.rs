@@ -3,17 +3,20 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 #[cfg(unix)]
 use std::sync::Mutex;
+use std::time::{Duration, SystemTime};
 
 use crate::common::store_helpers::{at, tree};
 use memdir::history::{HistoryQuery, Operation, Version};
 use memdir::import::{ImportError, ImportedFile};
 #[cfg(unix)]
-use memdir::store::{BatchError, Context, FileToWrite, Layer};
-use memdir::{Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store};
+use memdir::store::{BatchError, FileToWrite};
+use memdir::store::{Context, Entry, FileToDelete, Layer};
+use memdir::{Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
 fn remembering(store: &Arc<dyn Store>) -> Memory {
     let mut options = MemoryOptions::default();
@@ -38,7 +41,7 @@ fn chains(memory: &Memory) -> BTreeMap<String, Vec<Version>> {
     }
     for (path, chain) in &chains {
         let last = chain.last().unwrap();
-        let is_there = last.operation != Operation::Deleted;
+        let is_there = !matches!(last.operation, Operation::Deleted | Operation::Expired);
         assert_eq!(memory.exists(path).unwrap(), is_there, "{last:?}");
         if is_there {
             assert!(last.is_current, "{last:?}");
@@ -75,7 +78,7 @@ fn files_that_are_imported_together_have_a_version_each(store: Arc<dyn Store>) {
             assert_eq!(operations(&chains[&path]), expected, "{path}");
         }
         let of_import = chains.values().map(|chain| chain.last().unwrap().change);
-        let changes: std::collections::BTreeSet<_> = of_import.collect();
+        let changes: BTreeSet<_> = of_import.collect();
         // Each mounted store has a history of its own, in which the import is one change.
         assert_eq!(changes.len(), 1, "{changes:?}");
     }
@@ -138,6 +141,108 @@ fn files_that_were_deleted_are_restored_together(store: Arc<dyn Store>) {
         let chain = &chains[&format!("/memories/{name}")];
         assert_eq!(chain.last().unwrap().change, restored.change.unwrap());
         assert_eq!(chain.len(), 3, "{chain:?}");
+    }
+}
+
+/// A store that runs a callback after it has listed the unused files.
+struct Interrupted<F> {
+    store: Arc<dyn Store>,
+    then: F,
+}
+
+impl<F: Fn() + Send + Sync> Layer for Interrupted<F> {
+    fn inner(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {
+        let unused = self.store.unused(files, since);
+        (self.then)();
+        unused
+    }
+
+    fn delete_unused_batch(
+        &self,
+        context: &Context,
+        files: &[FileToDelete<'_>],
+        since: SystemTime,
+        visit: &mut dyn FnMut(bool),
+    ) -> Result<(), StoreError> {
+        self.store.delete_unused_batch(context, files, since, visit)
+    }
+
+    fn mounts(&self) -> Option<&dyn memdir::store::MountTable> {
+        self.store.mounts()
+    }
+}
+
+/// The options of a memory with a history, whose files expire.
+fn expiring() -> MemoryOptions {
+    let mut options = MemoryOptions::default();
+    (options.history, options.record_access) = (true, true);
+    options
+}
+
+fn age(store: &dyn Store, path: &str) {
+    let long_ago = SystemTime::now() - Duration::from_secs(36_000);
+    store.set_modified(&at(path), long_ago).unwrap();
+    store.record_access(&at(path), long_ago).unwrap();
+}
+
+fn expire(memory: &Memory) -> Vec<String> {
+    let hour = Duration::from_secs(3600);
+    let expired = memory.expire(hour, false, &mut |_| ControlFlow::Continue(())).unwrap();
+    expired.into_iter().map(|file| file.path.to_string()).collect()
+}
+
+on_every_store!(files_that_expire_together_have_a_version_each);
+fn files_that_expire_together_have_a_version_each(store: Arc<dyn Store>) {
+    for count in [0, 1, 2, 63, 64, 65, 200] {
+        let memory = Memory::with_store(Arc::clone(&store), expiring());
+        memory.clear().unwrap();
+        let names: Vec<String> = (0..count)
+            .map(|n| format!("{}/{n}", ["mounted", "a", "b/c"][n % 3]))
+            .chain(["a/edited", "b/gone", "mounted/viewed"].map(str::to_owned))
+            .collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        import(&memory, &names, OnExisting::Error).unwrap();
+        for name in &names {
+            age(&*store, &format!("/memories/{name}"));
+        }
+        let another = Memory::with_store(Arc::clone(&store), expiring());
+        let then = move || {
+            another.insert("/memories/a/edited", 1, "new").unwrap();
+            another.delete("/memories/b/gone").unwrap();
+            another.view("/memories/mounted/viewed", None).unwrap();
+        };
+        let interrupted: Arc<dyn Store> = Arc::new(Interrupted { store: Arc::clone(&store), then });
+        let interrupted = Memory::with_store(interrupted, expiring());
+        assert_eq!(expire(&interrupted).len(), count, "{count}");
+        // A new reader sees the same as the writer.
+        for memory in [&interrupted, &Memory::with_store(Arc::clone(&store), expiring())] {
+            let query = HistoryQuery::default();
+            let versions = memory.history(&query).unwrap();
+            let gone = versions.iter().filter(|it| it.operation == Operation::Expired);
+            let gone: Vec<_> = gone.take(count).collect();
+            let paths: BTreeSet<_> = gone.iter().map(|version| version.path.to_string()).collect();
+            let expected: BTreeSet<_> =
+                names[..count].iter().map(|name| format!("/memories/{name}")).collect();
+            assert_eq!(paths, expected, "{count}");
+            for version in gone {
+                assert!(!memory.exists(version.path.as_str()).unwrap(), "{version:?}");
+            }
+        }
+        // Each of them comes back alone.
+        if let Some(name) = names[..count].last() {
+            let path = format!("/memories/{name}");
+            let query = HistoryQuery { path: Some(at(&path)), ..HistoryQuery::default() };
+            let version = &interrupted.history(&query).unwrap()[0];
+            interrupted.undo(version.change, Default::default()).unwrap();
+            assert_eq!(interrupted.read(&path).unwrap(), *name);
+        }
+        let mut problems = Vec::new();
+        memdir::check(&store, &mut |problem| problems.push(problem)).unwrap();
+        assert!(problems.is_empty(), "{count}: {problems:?}");
     }
 }
 
@@ -260,8 +365,6 @@ fn a_file_that_appears_during_a_restore_is_not_overwritten() {
 
 #[cfg(all(unix, feature = "sqlite"))]
 mod kills {
-    use std::time::Duration;
-
     use super::*;
     use crate::common::effort::times;
     use crate::common::workers::{Job, Worker, until};
@@ -271,6 +374,7 @@ mod kills {
     fn open(address: &str) -> Memory {
         let mut options = MemoryOptions::default();
         options.history = true;
+        options.record_access = true;
         if address.contains("encrypted") {
             options.encryption_key = Some(memdir::EncryptionKey::from_bytes([7; 32]));
         }
@@ -285,6 +389,11 @@ mod kills {
     fn worker() {
         let Some(job) = Job::of_this_process() else { return };
         let memory = open(&job.address).acting_as(&job.me);
+        if job.name == "expire" {
+            std::fs::write(job.place.join(&job.me), "").unwrap();
+            expire(&memory);
+            return;
+        }
         if job.name == "restore" {
             let last = std::fs::read_to_string(job.place.join("last")).unwrap();
             let last = last.parse::<memdir::history::HistoryId>().unwrap().time();
@@ -359,6 +468,34 @@ mod kills {
         }
     }
 
+    fn killed_expiries(address: &str) {
+        let place = tempfile::tempdir().unwrap();
+        let memory = open(address);
+        let names: Vec<String> = (0..2 * FILES).map(|n| format!("d{}/{n}", n % 3)).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        import(&memory, &names, OnExisting::Error).unwrap();
+        let last = memory.history(&HistoryQuery::default()).unwrap()[0].id;
+        for round in 0..times(3) {
+            for name in &names {
+                age(&**memory.store(), &format!("/memories/{name}"));
+            }
+            let me = format!("e{round}");
+            let mut victim = Worker::start(WORKER, address, place.path(), "expire", &me);
+            until(|| place.path().join(&me).exists());
+            std::thread::sleep(Duration::from_millis(round * 13 % 37));
+            victim.kill();
+            // Each version of a file that is gone is true, and a second run removes the rest.
+            chains(&open(address));
+            expire(&open(address));
+            let chains = chains(&open(address));
+            assert_eq!(chains.len(), names.len());
+            let is_expired =
+                |chain: &Vec<Version>| chain.last().unwrap().operation == Operation::Expired;
+            assert!(chains.values().all(is_expired), "{chains:?}");
+            assert_eq!(memory.restore_all(last.time(), false).unwrap().files.len(), names.len());
+        }
+    }
+
     fn addresses(place: &std::path::Path) -> [String; 3] {
         let directory = |name: &str| place.join(name).display().to_string();
         [directory("memory"), directory("encrypted"), format!("sqlite:{}", directory("a.db"))]
@@ -372,6 +509,12 @@ mod kills {
             std::fs::create_dir(&place).unwrap();
             addresses(&place).iter().for_each(|address| killed_import(address, round));
         }
+    }
+
+    #[test]
+    fn a_killed_expiry_leaves_true_versions_and_is_finished_by_another() {
+        let place = tempfile::tempdir().unwrap();
+        addresses(place.path()).iter().for_each(|address| killed_expiries(address));
     }
 
     #[test]

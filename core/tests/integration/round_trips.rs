@@ -3,13 +3,13 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use memdir::history::HistoryError;
 use memdir::import::{Import, ImportedFile};
 use memdir::store::{
-    BatchError, Context, Entry, FileToWrite, InProcess, Layer, Location, Mutation, Node, Store,
-    StoreError, StoreInfo, Times,
+    BatchError, Context, Entry, FileToDelete, FileToWrite, InProcess, Layer, Location, Mutation,
+    Node, Store, StoreError, StoreInfo, Times,
 };
 use memdir::{CopyOptions, Memory, MemoryOptions, MemoryPath, OnExisting, copy};
 
@@ -17,12 +17,18 @@ use memdir::{CopyOptions, Memory, MemoryOptions, MemoryPath, OnExisting, copy};
 struct Counted {
     store: InProcess,
     is_distant: bool,
+    tracks_access: bool,
     calls: AtomicUsize,
 }
 
 impl Counted {
     fn new(is_distant: bool) -> Arc<Self> {
-        Arc::new(Self { store: InProcess::new(), is_distant, calls: AtomicUsize::new(0) })
+        Arc::new(Self {
+            store: InProcess::new(),
+            is_distant,
+            tracks_access: false,
+            calls: AtomicUsize::new(0),
+        })
     }
 
     fn asked(&self) -> &InProcess {
@@ -39,7 +45,7 @@ impl Layer for Counted {
     fn info(&self) -> StoreInfo {
         let distant = vec![Location::in_service("test://elsewhere", "")];
         let locations = if self.is_distant { distant } else { Vec::new() };
-        StoreInfo { locations, tracks_access: false, ..self.store.info() }
+        StoreInfo { locations, tracks_access: self.tracks_access, ..self.store.info() }
     }
 
     fn read_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
@@ -69,6 +75,20 @@ impl Layer for Counted {
 
     fn write_batch(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
         self.asked().write_batch(context, files)
+    }
+
+    fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {
+        self.asked().unused(files, since)
+    }
+
+    fn delete_unused_batch(
+        &self,
+        context: &Context,
+        files: &[FileToDelete<'_>],
+        since: SystemTime,
+        visit: &mut dyn FnMut(bool),
+    ) -> Result<(), StoreError> {
+        self.asked().delete_unused_batch(context, files, since, visit)
     }
 
     fn read_batch(
@@ -141,7 +161,25 @@ fn calls(count: usize) -> Vec<(&'static str, usize)> {
     of("a history that is loaded", &mut || {
         assert!(recorded(&store).history(&Default::default()).unwrap().len() >= count);
     });
+    calls.extend(
+        [("expire", false), ("expire with a history", true)]
+            .map(|(what, history)| (what, calls_of_expiry(count, history))),
+    );
     calls
+}
+
+/// The calls of an expiry of `count` files.
+fn calls_of_expiry(count: usize, history: bool) -> usize {
+    let store = Counted { tracks_access: true, ..Arc::into_inner(Counted::new(true)).unwrap() };
+    let (store, paths) = (Arc::new(store), paths(count));
+    let mut options = MemoryOptions::default();
+    (options.history, options.record_access) = (history, true);
+    let memory = Memory::with_store(store.clone(), options);
+    import(&memory, &paths);
+    store.calls.store(0, Ordering::SeqCst);
+    let expired = memory.expire(Duration::ZERO, false, &mut |_| ControlFlow::Continue(()));
+    assert_eq!(expired.unwrap().len(), count);
+    store.calls.load(Ordering::SeqCst)
 }
 
 #[test]

@@ -18,9 +18,9 @@ use memdir_store::error::Error;
 use memdir_store::notes::Notes;
 use memdir_store::path::MemoryPath;
 use memdir_store::{
-    BatchError, Condition, Context, Edit, Entry, EntryKind, FileToWrite, InContext, MountTable,
-    Mutation, Node, Problem, ProblemKind, Sealing, Splice, Store, StoreError, StoreInfo, Times,
-    as_listed, clear_each, methods_by_mutate, reads_in_context,
+    BatchError, Condition, Context, Edit, Entry, EntryKind, FileToDelete, FileToWrite, InContext,
+    MountTable, Mutation, Node, Problem, ProblemKind, Sealing, Splice, Store, StoreError,
+    StoreInfo, Times, as_listed, clear_each, methods_by_mutate, reads_in_context,
 };
 use zeroize::Zeroizing;
 
@@ -424,6 +424,35 @@ impl Store for Encrypted {
             inside.map(|(file, (path, content))| FileToWrite { path, content, ..*file }).collect();
         self.inner.write_batch(context, &inside)?;
         unsealed.map_or(Ok(()), Err)
+    }
+
+    fn delete_unused_batch(
+        &self,
+        context: &Context,
+        files: &[FileToDelete<'_>],
+        since: SystemTime,
+        visit: &mut dyn FnMut(bool),
+    ) -> Result<(), StoreError> {
+        self.known_in(context)?;
+        let at: Vec<_> = files.iter().map(|file| self.at_existing(file.path)).collect();
+        let mut rest = 0;
+        while rest < files.len() {
+            let run: Vec<_> = files[rest..]
+                .iter()
+                .zip(&at[rest..])
+                .map_while(|(file, at)| {
+                    at.as_ref().ok().map(|path| FileToDelete { path, note: file.note })
+                })
+                .collect();
+            self.inner.delete_unused_batch(context, &run, since, visit)?;
+            rest += run.len();
+            // No file can have this path.
+            if rest < files.len() {
+                visit(false);
+                rest += 1;
+            }
+        }
+        Ok(())
     }
 
     fn read_batch(

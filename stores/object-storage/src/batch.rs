@@ -1,4 +1,4 @@
-//! Writes and reads many files with many requests at once.
+//! Writes and reads many files, and deletes unused ones, with many requests at once.
 //!
 //! Each file takes the steps of a single write (`files.rs`): a check of its place, a write on a condition, and a second check. A
 //! group of files takes each step together, and a directory above several of them is checked once.
@@ -6,12 +6,14 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::SystemTime;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use memdir_store::access::Times;
+use memdir_store::access::{Times, if_a_file};
+use memdir_store::batch::unless_refused;
 use memdir_store::path::MemoryPath;
 use memdir_store::settings::OnExisting;
-use memdir_store::{BatchError, Context, FileToWrite, StoreError, micros};
+use memdir_store::{BatchError, Context, FileToDelete, FileToWrite, StoreError, micros};
 use object_store::PutPayload;
 
 use super::ObjectStorage;
@@ -62,6 +64,41 @@ impl ObjectStorage {
                 BatchError { written, error }
             })?;
             written += count;
+        }
+        Ok(())
+    }
+
+    /// [`Store::delete_unused_batch`](memdir_store::Store::delete_unused_batch). A cancelled call ends after a group.
+    pub(super) fn delete_unused_together(
+        &self,
+        context: &Context,
+        files: &[FileToDelete<'_>],
+        since: SystemTime,
+        visit: &mut dyn FnMut(bool),
+    ) -> Result<(), StoreError> {
+        for group in files.chunks(TOGETHER) {
+            let paths: Vec<MemoryPath> = group.iter().map(|file| file.path.clone()).collect();
+            let operation = "deleting unused files";
+            let deleted = self.run(context, operation, |client| async move {
+                let client = &client;
+                let delete = |path| async move { client.delete_unused(&path, since).await };
+                let deleted = stream::iter(paths).map(delete).buffered(TOGETHER);
+                Ok(deleted.collect::<Vec<_>>().await)
+            })?;
+            let deleted: Vec<_> = deleted
+                .into_iter()
+                .map(|deleted| {
+                    let deleted = deleted.map_err(|error| error.during(operation));
+                    unless_refused(if_a_file(deleted))
+                })
+                .collect();
+            let is_changed = deleted.iter().any(|deleted| matches!(deleted, Ok(true)));
+            for deleted in deleted {
+                visit(deleted.map_err(|error| {
+                    // Others of the group may be deleted.
+                    if is_changed { error.after_changes() } else { error }
+                })?);
+            }
         }
         Ok(())
     }

@@ -27,9 +27,9 @@ use memdir_store::group_commit::{EditLimits, GroupCommit};
 use memdir_store::path::MemoryPath;
 use memdir_store::per_process::PerProcess;
 use memdir_store::{
-    BatchError, Context, Edit, Entry, FileToWrite, Fingerprints, Location, Mutation, Namespace,
-    Node, Problem, Scope, Store, StoreError, StoreInfo, Times, methods_by_mutate, micros,
-    reads_in_context, runtime,
+    BatchError, Context, Edit, Entry, FileToDelete, FileToWrite, Fingerprints, Location, Mutation,
+    Namespace, Node, Problem, Scope, Store, StoreError, StoreInfo, Times, methods_by_mutate,
+    micros, reads_in_context, runtime,
 };
 use object_store::PutMode;
 use object_store::path::Path as Key;
@@ -331,6 +331,16 @@ impl Store for ObjectStorage {
 
     fn write_batch(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
         self.write_together(context, files)
+    }
+
+    fn delete_unused_batch(
+        &self,
+        context: &Context,
+        files: &[FileToDelete<'_>],
+        since: SystemTime,
+        visit: &mut dyn FnMut(bool),
+    ) -> Result<(), StoreError> {
+        self.delete_unused_together(context, files, since, visit)
     }
 
     fn read_batch(

@@ -1,10 +1,11 @@
-//! Writes many files in few transactions, each of two round trips, and reads many files in one round trip.
+//! Writes many files in few transactions, each of two round trips, and reads many files in one round trip. Deletes many unused files in
+//! two round trips.
 //!
 //! The first round trip takes the namespace's lock and looks at all names of the paths, each directory once. It also draws an id for
 //! each name that does not exist. So the second one adds all rows with one statement, whose arrays have a value for each row. `COPY`
 //! would be an alternative, but the server refuses it where row-level security applies.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -13,7 +14,7 @@ use memdir_store::batch::write_each;
 use memdir_store::path::MemoryPath;
 use memdir_store::settings::OnExisting;
 use memdir_store::total::Total;
-use memdir_store::{BatchError, Context, FileToWrite, Store, StoreError};
+use memdir_store::{BatchError, Context, FileToDelete, FileToWrite, Store, StoreError};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
@@ -56,6 +57,12 @@ static WRITE: Statement = Statement::new(
         Type::TIMESTAMPTZ_ARRAY,
         Type::TIMESTAMPTZ_ARRAY,
     ],
+);
+
+/// Removes the files `$2`.
+static REMOVE_FILES: Statement = Statement::new(
+    "DELETE FROM memdir.node WHERE namespace = $1 AND id = ANY($2) AND content IS NOT NULL",
+    &[Type::TEXT, Type::INT8_ARRAY],
 );
 
 /// The rows to write, and the state of the tree with them.
@@ -103,7 +110,7 @@ impl<'p> Plan<'p> {
     ) -> Result<(), StoreError> {
         let before = match (self.places[end].state, file.existing) {
             (PlaceState::Missing, _) => None,
-            (PlaceState::File { size }, OnExisting::Overwrite) => Some(size),
+            (PlaceState::File { size, .. }, OnExisting::Overwrite) => Some(size),
             _ => return Err(StoreError::AlreadyExists),
         };
         let mut made = Vec::new();
@@ -123,7 +130,7 @@ impl<'p> Plan<'p> {
             self.contents[row] = None;
         }
         let row = self.row(end);
-        self.places[end].state = PlaceState::File { size: file.content.len() as u64 };
+        self.places[end].state = PlaceState::File { size: file.content.len() as u64, used: None };
         self.contents[row] = Some(file.content.to_vec());
         self.modified[row] = file.times.modified.map(storable);
         self.accessed[row] = file.times.accessed.map(storable).or(self.accessed[row]);
@@ -195,6 +202,51 @@ impl PostgresDatabase {
             })?;
             before += part.len();
         }
+        Ok(())
+    }
+
+    /// [`Store::delete_unused_batch`], in one transaction.
+    pub(super) fn delete_unused_together(
+        &self,
+        context: &Context,
+        files: &[FileToDelete<'_>],
+        since: SystemTime,
+        visit: &mut dyn FnMut(bool),
+    ) -> Result<(), StoreError> {
+        let names = Arc::new(Names::of(files.iter().map(|file| file.path)));
+        let wanted = Wanted { path: MemoryPath::root(), content: None, to: None, total: false };
+        let mut deleted = Vec::new();
+        let decide = |Seen { places, .. }: Seen| {
+            let (mut ids, mut bytes) = (HashSet::new(), 0_i64);
+            deleted.clear();
+            for end in &names.ends {
+                deleted.push(match end.checked_sub(1).and_then(|number| places.get(number)) {
+                    Some(Place { id, state: PlaceState::File { size, used: Some(used) } })
+                        if *used < since && ids.insert(*id) =>
+                    {
+                        bytes = bytes.saturating_add_unsigned(*size);
+                        true
+                    }
+                    _ => false,
+                });
+            }
+            let all = files.iter().zip(&deleted);
+            let notes =
+                all.filter(|(_, deleted)| **deleted).filter_map(|(file, _)| file.note.cloned());
+            context.take_notes();
+            context.add_notes(notes.collect());
+            if ids.is_empty() {
+                return Ok(None);
+            }
+            let count = ids.len();
+            let ids: Vec<i64> = ids.into_iter().collect();
+            let files = -i64::try_from(count).unwrap_or(i64::MAX);
+            let growth = Growth::By { bytes: -bytes, files };
+            let change = ChangeTransaction::new(&REMOVE_FILES, vec![Box::new(ids)]);
+            Ok(Some(change.of_rows(count).growing(growth)))
+        };
+        self.change_batch(context, "deleting unused files", wanted, Some(&names), decide)?;
+        deleted.into_iter().for_each(visit);
         Ok(())
     }
 

@@ -16,9 +16,9 @@ use memdir_store::path::{MAX_LEVELS, MemoryPath};
 use memdir_store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 use memdir_store::total::Total;
 use memdir_store::{
-    BatchError, Context, Edit, Entry, FileToWrite, Fingerprints, Mutation, Namespace, Node,
-    Problem, Store, StoreError, StoreInfo, Times, TotalLimits, methods_by_mutate, reads_in_context,
-    runtime,
+    BatchError, Context, Edit, Entry, FileToDelete, FileToWrite, Fingerprints, Mutation, Namespace,
+    Node, Problem, Store, StoreError, StoreInfo, Times, TotalLimits, methods_by_mutate,
+    reads_in_context, runtime,
 };
 use tokio_postgres::Row;
 
@@ -496,6 +496,16 @@ impl Store for PostgresDatabase {
 
     fn write_batch(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
         self.write_together(context, files)
+    }
+
+    fn delete_unused_batch(
+        &self,
+        context: &Context,
+        files: &[FileToDelete<'_>],
+        since: SystemTime,
+        visit: &mut dyn FnMut(bool),
+    ) -> Result<(), StoreError> {
+        self.delete_unused_together(context, files, since, visit)
     }
 
     fn read_batch(

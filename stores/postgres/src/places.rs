@@ -1,6 +1,7 @@
 //! Looks at the names of the paths of a batch, each once, and reads the files at these paths.
 
 use std::collections::HashMap;
+use std::time::SystemTime;
 
 use memdir_store::path::MemoryPath;
 use tokio_postgres::Row;
@@ -15,18 +16,19 @@ pub(super) static PLACES: Statement = Statement::planned_anew(
     WITH RECURSIVE given AS MATERIALIZED (
         SELECT number, above, name
         FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS given (above, name, number)
-    ), way (number, id, is_directory, size) AS (
-        SELECT 0::bigint, id, true, NULL::integer FROM memdir.node
+    ), way (number, id, is_directory, size, used) AS (
+        SELECT 0::bigint, id, true, NULL::integer, NULL::timestamptz FROM memdir.node
         WHERE namespace = $1 AND parent = 0 AND name = ''
     UNION ALL
-        SELECT given.number, next.id, next.is_directory, next.size
+        SELECT given.number, next.id, next.is_directory, next.size, next.used
         FROM way JOIN given ON given.above = way.number CROSS JOIN LATERAL (
-            SELECT id, content IS NULL AS is_directory, octet_length(content) AS size
+            SELECT id, content IS NULL AS is_directory, octet_length(content) AS size,
+                greatest(modified, accessed) AS used
             FROM memdir.node
             WHERE namespace = $1 AND parent = way.id AND name = given.name LIMIT 1
         ) AS next
     )
-    SELECT coalesce(way.id, nextval('memdir.node_id')), way.is_directory, way.size
+    SELECT coalesce(way.id, nextval('memdir.node_id')), way.is_directory, way.size, way.used
     FROM given LEFT JOIN way USING (number) ORDER BY number",
     &[Type::TEXT, Type::INT8_ARRAY, Type::TEXT_ARRAY],
 );
@@ -84,7 +86,11 @@ pub(super) struct Place {
 pub(super) enum PlaceState {
     Missing,
     Directory,
-    File { size: u64 },
+    /// `used` is the later time of its last change and its last recorded access.
+    File {
+        size: u64,
+        used: Option<SystemTime>,
+    },
 }
 
 impl Names {
@@ -122,6 +128,7 @@ impl Place {
                 Some(true) => PlaceState::Directory,
                 Some(false) => PlaceState::File {
                     size: size.and_then(|size| size.try_into().ok()).unwrap_or(0),
+                    used: row.try_get(3)?,
                 },
             };
             Ok(Self { id: row.try_get(0)?, state })

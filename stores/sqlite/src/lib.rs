@@ -12,16 +12,15 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use memdir_store::access::is_unused;
 use memdir_store::group_commit::{EditLimits, GroupCommit, LOCKED_PATIENCE};
 use memdir_store::notes::Notes;
 use memdir_store::path::MemoryPath;
 use memdir_store::per_process::PerProcess;
 use memdir_store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 use memdir_store::{
-    BatchError, Cancellation, Context, Edit, Entry, FileToWrite, Fingerprints, Location, Mutation,
-    Node, Problem, Scope, Store, StoreError, StoreInfo, TotalLimits, methods_by_mutate,
-    reads_in_context,
+    BatchError, Cancellation, Context, Edit, Entry, FileToDelete, FileToWrite, Fingerprints,
+    Location, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo, TotalLimits,
+    methods_by_mutate, reads_in_context,
 };
 use rusqlite::ErrorCode;
 
@@ -432,14 +431,7 @@ impl Store for SqliteDatabase {
                 })
             }
             Mutation::DeleteUnused { path, since } => {
-                return self.change_if(context, "deleting", |tree| match tree.find(path)? {
-                    Some(FoundRow { id, size: Some(_), modified, accessed, .. })
-                        if is_unused(modified, accessed, since) =>
-                    {
-                        tree.remove(id).map(|()| true)
-                    }
-                    _ => Ok(false),
-                });
+                return self.change_if(context, "deleting", |tree| tree.remove_unused(path, since));
             }
             Mutation::DeleteIf { path, condition } => {
                 return self.change_if(context, "deleting", |tree| {
@@ -502,6 +494,16 @@ impl Store for SqliteDatabase {
 
     fn write_batch(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
         self.write_together(context, files)
+    }
+
+    fn delete_unused_batch(
+        &self,
+        context: &Context,
+        files: &[FileToDelete<'_>],
+        since: SystemTime,
+        visit: &mut dyn FnMut(bool),
+    ) -> Result<(), StoreError> {
+        self.delete_unused_together(context, files, since, visit)
     }
 
     fn info(&self) -> StoreInfo {

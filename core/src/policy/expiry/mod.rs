@@ -8,8 +8,9 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
 
+use memdir_store::batch::in_batches;
 use memdir_store::path::MemoryPath;
-use memdir_store::{ConfigError, Error};
+use memdir_store::{ConfigError, Error, FileToDelete};
 use serde::Serialize;
 
 use super::pattern::PathPattern;
@@ -62,8 +63,9 @@ pub(crate) struct Settings {
     pub(crate) never_expire: Vec<PathPattern>,
 }
 
-/// Deletes a file if it was not used at that time or later. Returns whether the file was deleted.
-pub(crate) type Delete<'d> = dyn FnMut(&MemoryPath, SystemTime) -> Result<bool, StoreError> + 'd;
+/// Deletes the files that were not used at that time or later, as [`Store::delete_unused_batch`] does.
+pub(crate) type Delete<'d> =
+    dyn FnMut(&[FileToDelete<'_>], SystemTime, &mut dyn FnMut(bool)) -> Result<(), StoreError> + 'd;
 
 /// The expiry of one memory.
 #[derive(Debug, Default)]
@@ -165,15 +167,11 @@ impl Expiry {
             let mut some: Vec<Entry> = files.drain(files.len() - rest..).collect();
             done += rest as u64;
             some.retain(|file| self.may_go(patterns, &file.path));
-            for file in store.unused(some, since)? {
-                let goes = match &mut delete {
-                    Some(delete) => is_deleted(delete(&file.path, since))?,
-                    None => true,
-                };
-                if goes {
-                    expired.extend(shown(file));
-                }
+            let mut unused = store.unused(some, since)?;
+            if let Some(delete) = &mut delete {
+                unused = deleted(unused, since, *delete)?;
             }
+            expired.extend(unused.into_iter().filter_map(shown));
             let at = Progress { files: done, removed: expired.len() as u64 };
             if progress(at).is_break() || files.is_empty() {
                 expired.sort_by(|a, b| a.path.cmp(&b.path));
@@ -225,12 +223,25 @@ fn keeping(store: &dyn Store, name: &str) -> Result<(), Error> {
         .into())
 }
 
-/// Returns whether a file was deleted. A file that the store refuses to delete stays.
-fn is_deleted(deleted: Result<bool, StoreError>) -> Result<bool, StoreError> {
-    match deleted {
-        Err(broken) if broken.is_failure() => Err(broken),
-        Err(_) => Ok(false),
-        deleted => deleted,
+/// Deletes unused files, and returns those that were deleted. A file that the store refuses to delete stays.
+fn deleted(
+    unused: Vec<Entry>,
+    since: SystemTime,
+    delete: &mut Delete<'_>,
+) -> Result<Vec<Entry>, StoreError> {
+    let mut deleted = Vec::with_capacity(unused.len());
+    for some in in_batches(&unused, size) {
+        let files: Vec<_> =
+            some.iter().map(|file| FileToDelete { path: &file.path, note: None }).collect();
+        delete(&files, since, &mut |is_deleted| deleted.push(is_deleted))?;
+    }
+    Ok(unused.into_iter().zip(deleted).filter_map(|(file, gone)| gone.then_some(file)).collect())
+}
+
+fn size(file: &Entry) -> u64 {
+    match file.kind {
+        EntryKind::File(bytes) => bytes,
+        EntryKind::Directory => 0,
     }
 }
 

@@ -7,7 +7,7 @@ use super::races::race;
 use super::{Checked, Holds, done, expect, path};
 use crate::path::MemoryPath;
 use crate::settings::OnExisting::Error;
-use crate::{Splice, Store, StoreError, micros};
+use crate::{Context, FileToDelete, Splice, Store, StoreError, micros};
 
 const MOMENT: Duration = Duration::from_micros(1);
 
@@ -17,7 +17,7 @@ fn long_ago() -> SystemTime {
 }
 
 /// A time in the future, rounded to microseconds because stores keep no finer times.
-fn ahead() -> SystemTime {
+pub(super) fn ahead() -> SystemTime {
     let ahead = SystemTime::now() + Duration::from_secs(3600);
     micros::time(micros::of(ahead)).unwrap_or(ahead)
 }
@@ -130,7 +130,15 @@ pub(super) fn race_with_edits(store: &Checked<'_>) -> Holds {
         let (edits, deleted) = (AtomicUsize::new(0), AtomicBool::new(false));
         race(store, |s, racer| {
             if racer % 2 == 0 {
-                if s.delete_unused(&at, long_ago() + MOMENT)? {
+                let since = long_ago() + MOMENT;
+                if racer % 4 == 0 {
+                    let file = FileToDelete { path: &at, note: None };
+                    let mut visit = |done| {
+                        deleted.fetch_or(done, Ordering::SeqCst);
+                    };
+                    return s.delete_unused_batch(&Context::new(), &[file], since, &mut visit);
+                }
+                if s.delete_unused(&at, since)? {
                     deleted.store(true, Ordering::SeqCst);
                 }
                 return Ok(());

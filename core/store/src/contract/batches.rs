@@ -1,13 +1,14 @@
-//! The rule about files that are written together.
+//! The rules about files that are written together, and about unused files that are deleted together.
 
 use std::time::{Duration, SystemTime};
 
+use super::access::ahead;
 use super::{Checked, Holds, Tree, done, expect, path};
 use crate::access::Times;
 use crate::notes::Note;
 use crate::path::MemoryPath;
 use crate::settings::OnExisting::{self, Error, Overwrite};
-use crate::{Context, FileToWrite, StoreError};
+use crate::{Context, FileToDelete, FileToWrite, StoreError};
 
 /// Exceeds the number of files that any store treats specially.
 const MANY: usize = 100;
@@ -150,4 +151,59 @@ fn ends_early(
         expected.insert(at, Some(b"new".to_vec()));
     }
     expect("the tree after a batch that ended early", &*expected, &store.tree()?)
+}
+
+/// Deletes unused files together, among others that stay. The store keeps a note of each file that was deleted.
+pub(super) fn deleting_unused(store: &Checked<'_>) -> Holds {
+    if !store.0.info().tracks_access {
+        return Ok(());
+    }
+    let since = ahead();
+    let mut paths = Vec::new();
+    for number in 0..MANY {
+        paths.push(path(&format!("/memories/d{}/{number}", number % 7))?);
+        store.write(paths[number].as_str(), "unused")?;
+    }
+    let viewed = path("/memories/d0/viewed")?;
+    store.write(viewed.as_str(), "viewed")?;
+    done("noting an access", store.0.record_access(&viewed, since))?;
+    // A directory, the root, and paths that do not exist, also below a file.
+    for at in ["/memories/d0", "/memories", "/memories/none", "/memories/d0/viewed/below"] {
+        paths.push(path(at)?);
+    }
+    paths.extend([viewed, paths[0].clone()]);
+    let notes: Vec<Note> = (0..paths.len())
+        .map(|number| Note { id: format!("gone {number}"), bytes: vec![b'n'; number + 1] })
+        .collect();
+    let listed = || match store.0.notes() {
+        Some(notes) => Ok(done("listing the notes", notes.list(&Context::new(), 0))?.len()),
+        None => Ok::<_, String>(0),
+    };
+    let before = listed()?;
+    let notes = store.0.notes().map(|_| &notes);
+    let files: Vec<_> = paths
+        .iter()
+        .enumerate()
+        .map(|(number, path)| FileToDelete { path, note: notes.map(|notes| &notes[number]) })
+        .collect();
+    // The first file is alone, and then deleted already.
+    let mut expected = vec![true, false];
+    expected.resize(1 + MANY, true);
+    expected.resize(1 + files.len(), false);
+    let mut deleted = Vec::new();
+    for some in [&files[..0], &files[..1], &files] {
+        let all = store.0.delete_unused_batch(&Context::new(), some, since, &mut |is_deleted| {
+            deleted.push(is_deleted);
+        });
+        done("deleting unused files together", all)?;
+    }
+    expect("which files were deleted", &expected, &deleted)?;
+    let kept = if notes.is_some() { MANY } else { 0 };
+    expect("the number of notes of the deleted files", before + kept, listed()?)?;
+    let mut left = vec![("/memories/d0/viewed", Some("viewed"))];
+    let directories: Vec<String> = (0..7).map(|number| format!("/memories/d{number}")).collect();
+    left.extend(directories.iter().map(|at| (at.as_str(), None)));
+    store.has(&left)?;
+    done("deleting", store.0.delete(&path("/memories/d0")?))?;
+    expect("that no note is left for another change", before + kept, listed()?)
 }

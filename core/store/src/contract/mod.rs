@@ -96,6 +96,7 @@ const RULES: &[(&str, Check)] = &[
     ("a fingerprint stays, and differs when the content does", fingerprints::differ),
     ("a recorded access stays, and does not change the file", access::times),
     ("only what is unused is deleted as unused", access::deleting),
+    ("unused files that are deleted together are deleted as each alone", batches::deleting_unused),
     ("concurrent updates all count", races::updates),
     ("what is edited is not deleted as unused", access::race_with_edits),
     ("an edit that a condition has not seen is not lost", conditions::races),

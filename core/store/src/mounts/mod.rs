@@ -14,8 +14,8 @@ use std::time::SystemTime;
 use super::mount_table::Wrap;
 use super::notes::Notes;
 use super::{
-    BatchError, Condition, Context, Entry, FileToWrite, MountTable, Mutation, Node, Problem, Store,
-    StoreError, StoreInfo, Times, methods_by_mutate, reads_in_context,
+    BatchError, Condition, Context, Entry, FileToDelete, FileToWrite, MountTable, Mutation, Node,
+    Problem, Store, StoreError, StoreInfo, Times, methods_by_mutate, reads_in_context,
 };
 use crate::error::Error;
 use crate::path::{Folding, MemoryPath, ROOT};
@@ -415,6 +415,35 @@ impl Store for Mounts {
                 error: failed.error,
             })?;
             written += inside.len();
+        }
+        Ok(())
+    }
+
+    /// Files in one of the stores stay together.
+    fn delete_unused_batch(
+        &self,
+        context: &Context,
+        files: &[FileToDelete<'_>],
+        since: SystemTime,
+        visit: &mut dyn FnMut(bool),
+    ) -> Result<(), StoreError> {
+        let mut rest = files;
+        while let Some((first, others)) = rest.split_first() {
+            if self.is_fixed(&self.spelled(first.path)) {
+                visit(false);
+                rest = others;
+                continue;
+            }
+            let paths: Vec<&MemoryPath> = rest.iter().map(|file| file.path).collect();
+            let (store, inside) = self.first_in_one_store(&paths)?;
+            let (some, others) = rest.split_at(inside.len());
+            let some: Vec<_> = some
+                .iter()
+                .zip(&inside)
+                .map(|(file, path)| FileToDelete { path, note: file.note })
+                .collect();
+            store.delete_unused_batch(context, &some, since, visit)?;
+            rest = others;
         }
         Ok(())
     }
