@@ -120,6 +120,7 @@ for (const [page, code, says] of [
   ['docs/start/typescript.md', 'quickstart', 'printed'],
   ['docs/guides/your-own-code.md', 'typescript', 'printed'],
   ['docs/guides/your-own-code.md', 'typescript-watch', 'watch-printed'],
+  ['docs/guides/search.md', 'typescript', 'printed'],
   ['docs/languages/typescript.md', 'typescript', 'printed'],
   ['bindings-node/README.md', 'quickstart', 'printed'],
 ] as const) {

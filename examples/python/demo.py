@@ -108,10 +108,13 @@ def run(script: Conversation, base: Path, options: argparse.Namespace, screen: S
     screen.tree(base)
     screen.line()
     problems += disturbed(script, base)
+    found = searched(script, base, screen)
     if standin is not None:
         try:
             standin.finish()
             problems += unexpected(script, base)
+            if script.search is not None and found != script.search.path:
+                problems.append(f"The search should find {script.search.path}.")
         except ConversationError as error:
             problems.append(str(error))
     for problem in problems:
@@ -148,6 +151,27 @@ def run_sessions(
         if status != 0:
             return [f"Session {number} ended with status {status}."]
     return []
+
+
+def searched(script: Conversation, base: Path, screen: Screen) -> str | None:
+    """Searches the memory. Returns the path of the file that answers the script's question best."""
+    if script.search is None:
+        return None
+    # Not at the top: main() says what to do if it is not installed.
+    import memdir  # noqa: PLC0415
+
+    screen.heading("Search")
+    screen.line()
+    screen.line(script.search.question)
+    screen.line()
+    hits = memdir.Memory(base).search(script.search.question, limit=1).hits
+    for hit in hits:
+        screen.line(hit.path, "bold")
+        for passage in hit.passages:
+            for number, line in enumerate(passage.text.splitlines(), start=passage.first_line):
+                screen.line(f"{number:6}\t{line}")
+    screen.line()
+    return hits[0].path if hits else None
 
 
 def lay_beside(script: Conversation, base: Path) -> None:

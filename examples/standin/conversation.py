@@ -42,6 +42,14 @@ class Session:
 
 
 @dataclass(frozen=True)
+class Search:
+    """A question about the files of the memory, and the path of the file that answers it best."""
+
+    question: str
+    path: str
+
+
+@dataclass(frozen=True)
 class Conversation:
     """A whole script: consecutive sessions on the same memory."""
 
@@ -55,6 +63,8 @@ class Conversation:
     """Files next to the ``memories`` directory that must not change: path → content."""
     then: dict[str, str | None] | None = None
     """The complete memory at the end: path → content; ``None`` is an empty directory."""
+    search: Search | None = None
+    """A search in the memory at the end."""
 
     @property
     def turns(self) -> int:
@@ -94,7 +104,7 @@ def parse(data: Any) -> Conversation:
         data,
         "the script",
         required={"about": str, "sessions": list},
-        optional={"tool_extras": dict, "tool": dict, "beside": dict, "then": dict},
+        optional={"tool_extras": dict, "tool": dict, "beside": dict, "then": dict, "search": dict},
     )
     if not script["sessions"]:
         raise ScriptError("the script has no session")
@@ -109,8 +119,15 @@ def parse(data: Any) -> Conversation:
             path: None if text is None else _text(text, f"then {path}")
             for path, text in script["then"].items()
         }
+    search = None
+    if "search" in data:
+        search = Search(
+            **_fields(script["search"], "search", required={"question": str, "path": str})
+        )
     tool = script["tool"] or None
-    return Conversation(script["about"], sessions, script["tool_extras"], tool, beside, then)
+    return Conversation(
+        script["about"], sessions, script["tool_extras"], tool, beside, then, search
+    )
 
 
 def _session(data: Any, where: str) -> Session:
