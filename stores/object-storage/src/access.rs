@@ -17,6 +17,7 @@ use memdir_store::{Entry, Scope, StoreError, micros};
 use object_store::path::Path as Key;
 use object_store::{PutMode, PutPayload, UpdateVersion};
 
+use super::batch::TOGETHER;
 use super::client::{AT_A_TIME, Client, FoundObject, Item, Put, below};
 use super::error::{ObjectError, RetryBackoff};
 use super::files::Claim;
@@ -225,7 +226,7 @@ impl Client {
             let unused = is_unused(modified, accessed, since);
             Ok(unused.then(|| file.modified_at(modified).accessed_at(accessed)))
         });
-        let looked: Vec<_> = looked.buffered(AT_A_TIME).try_collect().await?;
+        let looked: Vec<_> = looked.buffered(TOGETHER).try_collect().await?;
         Ok(looked.into_iter().flatten().collect())
     }
 

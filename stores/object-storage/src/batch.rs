@@ -23,7 +23,7 @@ use super::files::Placed;
 use super::stamp::{Id, Stamp};
 
 /// The limit of concurrent requests, and of files in a group.
-const TOGETHER: usize = 64;
+pub(super) const TOGETHER: usize = 64;
 
 /// A file of a group.
 struct NewFile {
