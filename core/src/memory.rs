@@ -542,8 +542,8 @@ impl Memory {
     /// A file is used when it is changed, and when it is viewed or renamed through a memory with
     /// [`MemoryOptions::record_access`]. The following stay: directories, files that match
     /// [`MemoryOptions::never_expire`], files that no command may delete ([`MemoryOptions::read_only_paths`],
-    /// [`MemoryOptions::writable_paths`]), and files that are used, edited or replaced during the call. No
-    /// content is read.
+    /// [`MemoryOptions::writable_paths`]), and files that are used, edited or replaced during the call.
+    /// Contents are read only for the history.
     ///
     /// `progress` is called after every 1,000 files and at the end. It can stop the removal. Files that are
     /// already removed stay removed.

@@ -67,7 +67,8 @@ mod tests {
 
     use memdir_store::path::MemoryPath;
     use memdir_store::{
-        Context, Durability, FileToWrite, OnExisting, Splice, Store, StoreError, TotalLimits,
+        Context, Durability, FileToDelete, FileToWrite, OnExisting, Splice, Store, StoreError,
+        TotalLimits,
     };
     use memdir_test_support::postgres::{Server, server};
 
@@ -132,6 +133,14 @@ mod tests {
         done("delete on a condition", deleted.map(drop));
         let later = SystemTime::now() + Duration::from_secs(60);
         done("delete what is unused", store.delete_unused(&at("batch/2"), later).map(drop));
+        let unused = [at("z/y/b/new"), at("none"), at("z/y/b/new")];
+        let unused = unused.each_ref().map(|path| FileToDelete { path, note: None });
+        let mut deleted = Vec::new();
+        let together = store.delete_unused_batch(&context, &unused, later, &mut |is_deleted| {
+            deleted.push(is_deleted);
+        });
+        assert_eq!(deleted, [true, false, false]);
+        done("delete what is unused together", together);
         done("delete a file", store.delete(&at("before")));
         done("delete a directory", store.delete(&at("z")));
         done("clear", store.clear());
