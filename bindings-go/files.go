@@ -93,11 +93,11 @@ type SearchOptions struct {
 // Search finds the files that answer a question best, the best first, with their best passages. For exact lines use
 // [Memory.Grep].
 //
-// A file is a hit if it has any word of the question, in any form of the word. "green tea" in quotes requires a phrase,
+// A file is a hit if it has any word of the question, whatever its ending. "green tea" in quotes requires a phrase,
 // -coffee excludes a word, path:notes requires a text in the path. Hidden files are left out. It searches the text that a
 // view shows.
 //
-// It finds every write that was acknowledged before it, by any process. The first search of a process reads all files,
+// It finds every write that was acknowledged before it, by any process. The first search of a memory reads all files,
 // later ones only what has changed. The texts are held in memory, up to the option SearchMaxBytes.
 func (m *Memory) Search(ctx context.Context, query string, options SearchOptions) (SearchResults, error) {
 	arguments := struct {

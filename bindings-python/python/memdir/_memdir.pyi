@@ -693,7 +693,7 @@ class Memory(Generic[ViewT_co]):
         Finds the files that answer a question best, the best first, with their best passages. For exact
         lines use `grep`.
 
-        A file is a hit if it has any word of the question, in any form of the word. `"green tea"`
+        A file is a hit if it has any word of the question, whatever its ending. `"green tea"`
         requires a phrase, `-coffee` excludes a word, `path:notes` requires a text in the path. Hidden
         files are left out. With `sensitive_on_view` it searches the text that a view would show.
 

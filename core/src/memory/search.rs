@@ -26,11 +26,11 @@ impl Memory {
     /// # Ok::<(), memdir::Error>(())
     /// ```
     ///
-    /// A file is a hit if it has any word of the question, in any form of the word. `"green tea"` requires a phrase, `-coffee` excludes a word,
+    /// A file is a hit if it has any word of the question, whatever its ending. `"green tea"` requires a phrase, `-coffee` excludes a word,
     /// `path:notes` requires a text in the path. The words of a path are searched, too.
     ///
     /// A search finds every write that was acknowledged before it, by any process. It asks the store for changes, and reads the files that have
-    /// changed. The first search of a process reads all files. The texts are held in memory, up to
+    /// changed. The first search of a memory reads all files. The texts are held in memory, up to
     /// [`search_max_bytes`](crate::MemoryOptions::search_max_bytes), in an index that the clones and sessions of this memory share. In a local
     /// directory, a file is read again if it was changed within the last three seconds. On a network file system, a search finds a change by
     /// another machine once the system shows it, and the clocks of both machines must agree to about a second.

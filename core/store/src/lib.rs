@@ -460,8 +460,8 @@ pub trait Store: Send + Sync {
     /// [note](FileToDelete::note) of each file that it deletes.
     ///
     /// # Errors
-    /// Only failures of the store. If the change [may have been made](StoreError::may_have_changed), any file that was not visited
-    /// may be deleted. Otherwise none of them is.
+    /// A condition that forbids deleting one of the files that were not visited, and failures of the store. If the change [may have been
+    /// made](StoreError::may_have_changed), any file that was not visited may be deleted. Otherwise none of them is.
     fn delete_unused_batch(
         &self,
         context: &Context,

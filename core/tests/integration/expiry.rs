@@ -14,9 +14,12 @@ use std::time::Instant;
 use std::time::{Duration, SystemTime};
 
 use crate::common::store_helpers::{at, in_process, put};
+use memdir::history::Operation;
 #[cfg(unix)]
 use memdir::store::Encrypted;
-use memdir::store::{Context, Entry, InProcess, Layer, Mounts, Mutation, Node, ReadOnly};
+use memdir::store::{
+    Context, Entry, FileToDelete, InProcess, Layer, Mounts, Mutation, Node, ReadOnly,
+};
 use memdir::{CopyOptions, Error, Memory, MemoryOptions, MemoryPath, Store, StoreError};
 #[cfg(unix)]
 use memdir::{EncryptionKey, open_store};
@@ -466,4 +469,49 @@ fn ten_thousand_files_are_looked_at_and_none_is_read() {
     writeln!(std::io::stdout(), "expiry: {FILES} files, {removed} removed, in {took:?}").unwrap();
     assert_eq!(removed, OLD);
     assert_eq!(counting.contents.load(Ordering::SeqCst), 0);
+}
+
+/// A store that refuses to delete one file, and then the whole batch that it is in.
+struct Refusing(InProcess);
+
+impl Layer for Refusing {
+    fn inner(&self) -> &dyn Store {
+        &self.0
+    }
+
+    fn delete_unused_batch(
+        &self,
+        context: &Context,
+        files: &[FileToDelete<'_>],
+        since: SystemTime,
+        visit: &mut dyn FnMut(bool),
+    ) -> Result<(), StoreError> {
+        if files.iter().any(|file| file.path.as_str().ends_with("/fixed")) {
+            return Err(StoreError::PermissionDenied);
+        }
+        self.0.delete_unused_batch(context, files, since, visit)
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_deleted_keeps_no_other_from_expiring() {
+    for history in [false, true] {
+        let store: Arc<dyn Store> = Arc::new(Refusing(InProcess::new()));
+        let mut options = recording();
+        options.history = history;
+        let memory = Memory::with_store(Arc::clone(&store), options);
+        for name in ["a", "fixed", "z"] {
+            put_old(&*store, &format!("/memories/{name}"), b"old");
+        }
+        assert_eq!(expired(&memory), ["/memories/a", "/memories/z"]);
+        assert!(there(&*store, "/memories/fixed"));
+        if history {
+            let versions = memory.history(&Default::default()).unwrap();
+            let gone = versions.iter().filter(|version| version.operation == Operation::Expired);
+            let mut paths: Vec<&str> = gone.map(|version| version.path.as_str()).collect();
+            paths.sort_unstable();
+            assert_eq!(paths, ["/memories/a", "/memories/z"]);
+            assert!(versions.iter().all(|version| version.path.as_str() != "/memories/fixed"));
+        }
+    }
 }

@@ -11,7 +11,7 @@ use crate::typed_time::parse_duration;
 
 /// Find the files that answer a question best
 ///
-/// A file is found if it has any word of the question, in any form of the word. For each file its path
+/// A file is found if it has any word of the question, whatever its ending. For each file its path
 /// and its best passages are printed, the best file first.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]

@@ -8,7 +8,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
 
-use memdir_store::batch::in_batches;
+use memdir_store::batch::{in_batches, unless_refused};
 use memdir_store::path::MemoryPath;
 use memdir_store::{ConfigError, Error, FileToDelete};
 use serde::Serialize;
@@ -233,7 +233,19 @@ fn deleted(
     for some in in_batches(&unused, size) {
         let files: Vec<_> =
             some.iter().map(|file| FileToDelete { path: &file.path, note: None }).collect();
-        delete(&files, since, &mut |is_deleted| deleted.push(is_deleted))?;
+        let before = deleted.len();
+        let refused = match delete(&files, since, &mut |is_deleted| deleted.push(is_deleted)) {
+            Ok(()) => continue,
+            Err(error) if error.is_failure() => return Err(error),
+            Err(_) => files.get(deleted.len() - before..).unwrap_or_default(),
+        };
+        // One of these cannot be deleted, so each is tried alone.
+        for file in refused {
+            let mut gone = false;
+            let alone = std::slice::from_ref(file);
+            let done = delete(alone, since, &mut |is_deleted| gone = is_deleted).map(|()| gone);
+            deleted.push(unless_refused(done)?);
+        }
     }
     Ok(unused.into_iter().zip(deleted).filter_map(|(file, gone)| gone.then_some(file)).collect())
 }

@@ -4393,11 +4393,11 @@ public interface MemoryInterface {
      * The files at `path` and below it that answer a question best, the best first, with their best passages. There are at
      * most `limit` of them, and never more than 1,000. For exact lines use `grep`. A null path is `/memories`.
      *
-     * A file is a hit if it has any word of the question, in any form of the word. `"green tea"` requires a phrase,
+     * A file is a hit if it has any word of the question, whatever its ending. `"green tea"` requires a phrase,
      * `-coffee` excludes a word, `path:notes` requires a text in the path. Hidden files are left out. With
      * `sensitive_on_view` it searches the texts as a view shows them.
      *
-     * It finds every write that was acknowledged before it, by any process. The first search of a process reads all files,
+     * It finds every write that was acknowledged before it, by any process. The first search of a memory reads all files,
      * later ones only what has changed. The texts are held in memory, up to `search_max_bytes`.
      *
      * Throws `Refused` if the path does not exist, `Store` if the store is broken.
@@ -5081,11 +5081,11 @@ open class Memory: AutoCloseable, MemoryInterface
      * The files at `path` and below it that answer a question best, the best first, with their best passages. There are at
      * most `limit` of them, and never more than 1,000. For exact lines use `grep`. A null path is `/memories`.
      *
-     * A file is a hit if it has any word of the question, in any form of the word. `"green tea"` requires a phrase,
+     * A file is a hit if it has any word of the question, whatever its ending. `"green tea"` requires a phrase,
      * `-coffee` excludes a word, `path:notes` requires a text in the path. Hidden files are left out. With
      * `sensitive_on_view` it searches the texts as a view shows them.
      *
-     * It finds every write that was acknowledged before it, by any process. The first search of a process reads all files,
+     * It finds every write that was acknowledged before it, by any process. The first search of a memory reads all files,
      * later ones only what has changed. The texts are held in memory, up to `search_max_bytes`.
      *
      * Throws `Refused` if the path does not exist, `Store` if the store is broken.
