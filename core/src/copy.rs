@@ -22,7 +22,7 @@ pub use self::refusal::{Refusal, There};
 use crate::history::{HistoryRecords, without_journal};
 use crate::memory::Memory;
 use crate::store::batch::in_batches;
-use crate::store::{Durability, OnExisting, Problem, Store, overlap};
+use crate::store::{Context, Durability, OnExisting, Problem, Store, overlap};
 
 /// Copies everything from one store into another: contents, times, hidden files, empty directories, and the history.
 /// Nothing is ever deleted.
@@ -357,6 +357,10 @@ impl Plan {
             times.set(to, path).map_err(|error| of_destination(path, error))?;
         }
         let from = &*self.source.files;
+        if found.files.is_empty() {
+            // The copy before may have been killed at its end. The store removes what it left, as far as possible.
+            let _ = to.write_batch(&Context::new(), &[]);
+        }
         let mut batch = Batch::new(from, to);
         for files in in_batches(&found.files, |file| file.size) {
             let (mut count, mut bytes) = (0, 0);

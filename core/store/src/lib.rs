@@ -440,6 +440,8 @@ pub trait Store: Send + Sync {
     /// A store may make the files visible in any order, and may flush them together. When the method returns `Ok`, all of them
     /// are as durable as after [`write`](Store::write). It ends at the first file that cannot be written.
     ///
+    /// Without files it changes no file. A store may then remove what a killed process has left.
+    ///
     /// By default it writes the files one after another with [`mutate`](Store::mutate). A store with [`notes`](Store::notes) keeps the
     /// [note](FileToWrite::note) of each file that it writes.
     ///

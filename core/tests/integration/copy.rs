@@ -413,6 +413,23 @@ fn a_directory_that_a_killed_copy_was_making_is_finished() {
     assert_eq!(tree(&*half), tree(&*to));
 }
 
+/// A copy that was killed after its last file left its staging directory.
+#[cfg(unix)]
+#[test]
+fn a_copy_that_finds_everything_there_removes_what_a_killed_one_left() {
+    let place = tempfile::tempdir().unwrap();
+    let from = in_process();
+    fill(&*from, &[("/memories/a", "x")]);
+    let to: Arc<dyn Store> =
+        Arc::new(LocalDirectory::open(place.path(), Durability::Full).unwrap());
+    copy_all(&from, &to).unwrap();
+    let left = place.path().join("memories/.memdir-deleted%2F");
+    std::fs::create_dir(&left).unwrap();
+    std::fs::write(left.join("0"), "x").unwrap();
+    assert_eq!(copy_all(&from, &to).unwrap().equal, 1);
+    assert!(!left.exists());
+}
+
 #[test]
 fn what_somebody_else_writes_during_the_copy_is_not_overwritten() {
     let (from, to) = (in_process(), in_process());

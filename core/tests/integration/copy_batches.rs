@@ -60,7 +60,8 @@ fn copied_in_batches(files: impl Iterator<Item = usize>) -> Vec<(usize, usize)> 
 #[test]
 fn a_batch_has_a_limit_of_files() {
     let sizes = |count| copied_in_batches(std::iter::repeat_n(1, count));
-    assert_eq!(sizes(0), []);
+    // The store may remove what a killed copy left.
+    assert_eq!(sizes(0), [(0, 0)]);
     assert_eq!(sizes(1), [(1, 1)]);
     assert_eq!(sizes(4096), [(4096, 4096)]);
     assert_eq!(sizes(4097), [(4096, 4096), (1, 1)]);

@@ -37,6 +37,12 @@ impl LocalDirectory {
         context: &Context,
         files: &[FileToWrite<'_>],
     ) -> Result<(), BatchError> {
+        if files.is_empty() {
+            // A copy that was killed at its end left its staging directory, and the next copy has nothing to write.
+            let root = self.enter_to_write().map_err(|error| BatchError { written: 0, error })?;
+            Self::tidy(&root);
+            return Ok(());
+        }
         let Staged { number, placed, end } = self.write_staged(context, files)?;
         let staged = files.get(..number).unwrap_or_default();
         self.write_singly(context, staged, placed)?;
