@@ -176,7 +176,7 @@ impl Policies {
         let after = splice.len_after(content.len());
         self.limits.check_file(path, Some(content.len()), after)?;
         let change = SizeChange { before: Some(content.len() as u64), after: after as u64 };
-        reservation.reserve(path, change).map_err(Stop::Unreserved)?;
+        reservation.reserve(path, change, None).map_err(Stop::Unreserved)?;
         Ok((splice, note))
     }
 

@@ -5,7 +5,7 @@ use memdir_store::path::MemoryPath;
 
 use crate::handlers::edit::{EditOperation, edit};
 use crate::policies::NewFile;
-use crate::policy::limits::{self, Reservation};
+use crate::policy::limits::Reservation;
 use crate::reply;
 use crate::store::{BatchError, FileToWrite, Mutation, OnExisting, StoreError, Times};
 use crate::text::Splice;
@@ -54,7 +54,7 @@ pub(crate) fn put(
     let content = text.as_bytes();
     match work.mutate(Mutation::Write { path, content, existing }) {
         Ok(_) => {
-            limits::written(reservation);
+            reservation.commit();
             Ok(())
         }
         Err(error) => Err(not_written(work, path, existing, &mut reservation, error)),
@@ -99,7 +99,7 @@ pub(crate) fn put_all(
     let done = work.write_batch(&to_write);
     let written = done.as_ref().map_or_else(|failed| failed.written, |()| new.len());
     let mut rest = new.into_iter();
-    rest.by_ref().take(written).for_each(|(_, file)| limits::written(file.reservation));
+    rest.by_ref().take(written).for_each(|(_, mut file)| file.reservation.commit());
     let Err(BatchError { error, .. }) = done else { return end };
     // The store may have written the files after this one. Their reservations count until the tree is measured again.
     let Some((file, mut checked)) = rest.next() else {

@@ -4,7 +4,6 @@ use memdir_store::Error;
 use memdir_store::path::MemoryPath;
 
 use crate::policies::{NewFile, Policies};
-use crate::policy::limits;
 use crate::reply;
 use crate::store::{Mutation, Node, Store, StoreError};
 use crate::unit_of_work::UnitOfWork;
@@ -30,7 +29,7 @@ pub(super) fn create(
     }
     match done {
         Ok(_) => {
-            limits::written(reservation);
+            reservation.commit();
             policies.views.remember(path, snapshot);
             Ok(reply::created(path) + &note)
         }

@@ -106,19 +106,8 @@ pub(crate) struct Reservation<'p> {
     /// The patterns that decide which files may be deleted. A refusal names only those files.
     patterns: &'p WritePatterns,
     noted: Option<Noted<'p>>,
-    /// Set while a file is overwritten.
-    replacing: Option<Replacing<'p>>,
     /// The measurement by this command, if any.
     measured: Option<Measured>,
-}
-
-/// An overwritten file. If two commands overwrite one file at once, it is unknown which one is last. So a walk
-/// during that time is not trusted.
-struct Replacing<'p> {
-    _moving: Moving<'p>,
-    /// True if nothing else was changed between the look at the file's size and the reservation. Otherwise the
-    /// replaced size is unknown.
-    is_size_known: bool,
 }
 
 /// The reason why a command gets no reservation.
@@ -132,7 +121,7 @@ pub(crate) enum Unreserved {
 
 impl<'p> Reservation<'p> {
     pub(crate) fn new(limits: &'p Limits, patterns: &'p WritePatterns) -> Self {
-        Self { limits, patterns, noted: None, replacing: None, measured: None }
+        Self { limits, patterns, noted: None, measured: None }
     }
 
     /// Measures the tree if that is probably necessary, so the store does not have to start the edit twice.
@@ -151,11 +140,13 @@ impl<'p> Reservation<'p> {
         Ok(())
     }
 
-    /// Reserves the new size of a file. Replaces an earlier reservation.
+    /// Reserves the new size of a file. Replaces an earlier reservation. For a write that may replace a file,
+    /// `looked` is the moment before the look at that file's size.
     pub(crate) fn reserve(
         &mut self,
         path: &MemoryPath,
         change: SizeChange,
+        looked: Option<Moment>,
     ) -> Result<(), Unreserved> {
         let limits = self.limits;
         self.release();
@@ -182,7 +173,7 @@ impl<'p> Reservation<'p> {
                 None => Ok(()),
             }
         };
-        self.noted = Some(self.limits.usage.note(path, change, measured, check)?);
+        self.noted = Some(self.limits.usage.note(path, change, looked, measured, check)?);
         Ok(())
     }
 
@@ -268,21 +259,15 @@ pub(crate) fn reserve_file<'p>(
     if !limits.are_set() {
         return Ok(reservation);
     }
-    let (mut change, mut seen) = size_change(limits, store, path, size, overwrites)?;
-    let mut taken = reservation.reserve(path, change);
+    let (mut change, mut looked) = size_change(limits, store, path, size, overwrites)?;
+    let mut taken = reservation.reserve(path, change, looked);
     if let Err(Unreserved::Unsure) = taken {
         reservation.measure(store)?;
-        (change, seen) = size_change(limits, store, path, size, overwrites)?;
-        taken = reservation.reserve(path, change);
+        (change, looked) = size_change(limits, store, path, size, overwrites)?;
+        taken = reservation.reserve(path, change, looked);
     }
     match taken {
-        Ok(()) => {
-            let is_size_known =
-                reservation.noted.as_ref().is_some_and(|noted| noted.is_next_after(seen));
-            reservation.replacing =
-                overwrites.then(|| Replacing { _moving: limits.usage.moving(), is_size_known });
-            Ok(reservation)
-        }
+        Ok(()) => Ok(reservation),
         Err(Unreserved::Full(_)) if !overwrites && reservation.is_taken(path) => {
             Err(reply::create_exists(path))
         }
@@ -292,25 +277,20 @@ pub(crate) fn reserve_file<'p>(
     }
 }
 
-/// Returns the sizes before and after a `create`, and the moment before the look at the file.
+/// Returns the sizes before and after a `create`, and the moment before the look at the file if it may be replaced.
 fn size_change(
     limits: &Limits,
     store: &dyn Store,
     path: &MemoryPath,
     after: u64,
     overwrites: bool,
-) -> Result<(SizeChange, Moment), Error> {
-    let seen = limits.usage.moment();
-    let before = if overwrites { size_of(store, path, limits.usage.folding())? } else { None };
-    Ok((SizeChange { before, after }, seen))
-}
-
-/// Commits the reservation of a `create`.
-pub(crate) fn written(mut reservation: Reservation<'_>) {
-    reservation.commit();
-    if reservation.replacing.as_ref().is_some_and(|replacing| !replacing.is_size_known) {
-        reservation.limits.usage.doubt();
+) -> Result<(SizeChange, Option<Moment>), Error> {
+    if !overwrites {
+        return Ok((SizeChange { before: None, after }, None));
     }
+    let looked = limits.usage.moment();
+    let before = size_of(store, path, limits.usage.folding())?;
+    Ok((SizeChange { before, after }, Some(looked)))
 }
 
 /// Returns the size of the file at `path`, if it exists.

@@ -4,7 +4,7 @@
 //! begins. Its note counts from then on, and is removed if the write fails. While a file is being written, it
 //! is unknown which of its sizes the store has. With several writes, it is also unknown which is last and which
 //! fail. So the largest size counts until all writes of the file have ended. For this memory's own commands,
-//! the total is never too small. It is exact as soon as no write is in progress.
+//! the total is never too small.
 //!
 //! A measurement walks through the tree while others may write. For each file it sees the size at some moment
 //! of the walk, which counts as the size without the writes in progress. But if a write of the file ended
@@ -12,9 +12,13 @@
 //!
 //! A deletion does not change the total, which is then too large. That is enough to allow a write while the
 //! limit is far away. Near a limit the tree is measured before anything is refused.
+//!
+//! A walk misses a file that is moved from where it has not been to where it has been. So a walk during a move
+//! is made again, and the moves that come next wait for the second walk. They wait for a limited time, because
+//! a store of custom code may use the memory itself.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use memdir_store::path::{Folding, MemoryPath};
@@ -27,12 +31,9 @@ const TRUSTED_FOR: Duration = Duration::from_secs(1);
 /// A measurement is used for this many times as long as it took, so a large tree is not measured all the time.
 const TRUSTED_TIMES: u32 = 50;
 
-/// The number of attempts to measure the tree, if files are moved or deleted during the walk. A small tree is measured more often:
-/// a walk that misses a file which is moved meanwhile is the only reason why a total is too small.
-const ATTEMPTS: usize = 3;
-
-/// The time within which there are more attempts.
-const PATIENCE: Duration = Duration::from_millis(200);
+/// The time after which a walk is not made again, although files were moved during it, and for which a move
+/// waits for a walk.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The bytes and files of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -91,6 +92,8 @@ pub(crate) struct Usage {
     /// Makes all spellings of a path count as one file.
     folding: Folding,
     state: Mutex<UsageState>,
+    /// Wakes what waits for the end of a move, or of a walk that keeps moves waiting.
+    ended: Condvar,
 }
 
 #[derive(Debug, Default)]
@@ -103,9 +106,11 @@ struct UsageState {
     clock: u64,
     /// The clock at the start of each walk in progress.
     walks: Vec<u64>,
-    /// The number of deletions and renames in progress. `moved` counts all that ever began.
+    /// The number of deletions and renames in progress. `moved` counts all that ever began, and every doubt.
     moving: usize,
     moved: u64,
+    /// The number of walks that keep moves waiting.
+    alone: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -125,9 +130,9 @@ impl Known {
     }
 }
 
-/// A moment between the changes by this memory.
+/// A moment between the changes by this memory: the clock, and the deletions and renames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Moment {
+pub(crate) struct Moment {
     clock: u64,
     moved: u64,
     moving: usize,
@@ -142,6 +147,8 @@ struct File {
     writes: BTreeMap<u64, SizeChange>,
     /// The last write that ended.
     last: Option<Ended>,
+    /// True if it may have been moved since. Then each of its writes may be that of another file.
+    is_moved: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -154,8 +161,21 @@ struct Ended {
 impl File {
     /// Returns the most that the writes in progress may add to the last total.
     fn pending(&self) -> Held {
-        let most = self.writes.values().fold(self.known, |most, write| most.or_more(write.most()));
-        most.minus(self.known)
+        let writes = self.writes.values().map(|write| write.most());
+        if self.is_moved {
+            return writes.fold(Held::default(), Held::plus);
+        }
+        writes.fold(self.known, Held::or_more).minus(self.known)
+    }
+
+    /// Returns its size after a write that was made. `is_last` is true if no other write was made after it.
+    fn after(&self, change: SizeChange, is_last: bool) -> Held {
+        let held = Held::of_file(Some(change.after));
+        match (self.is_moved, is_last) {
+            (true, _) => self.known.plus(held),
+            (false, true) => held,
+            (false, false) => self.known.or_more(held),
+        }
     }
 
     /// Returns its size without the writes in progress, after a walk that began at `began` found the size
@@ -177,6 +197,23 @@ impl UsageState {
     /// Returns the most by which the writes in progress may make the tree grow.
     fn pending(&self) -> Held {
         self.noted.values().fold(Held::default(), |sum, file| sum.plus(file.pending()))
+    }
+
+    /// Counts the writes in progress in addition to the last total, because their files may be at other paths by
+    /// now. The total may then be too large, but not too small.
+    fn count_in_addition(&mut self) {
+        for file in self.noted.values_mut() {
+            file.known = Held::default();
+            file.is_moved = true;
+        }
+    }
+
+    /// Marks the last total as untrusted, and those of the walks in progress.
+    fn doubt(&mut self) {
+        self.moved += 1;
+        if let Some(known) = &mut self.known {
+            known.sure = false;
+        }
     }
 
     /// Removes the note of a write. `made` returns the new size of the file, if it was written.
@@ -240,7 +277,8 @@ impl Usage {
 
     /// Walks through the tree.
     pub(crate) fn measure(&self, store: &dyn Store) -> Result<Measured, StoreError> {
-        let (begun, mut attempt) = (Instant::now(), 1);
+        let begun = Instant::now();
+        let mut alone = None;
         loop {
             let measuring = Measuring::begin(self);
             let mut files = Vec::new();
@@ -250,19 +288,21 @@ impl Usage {
                 }
             })?;
             let (held, sure) = measuring.end(&files);
-            if sure || attempt >= ATTEMPTS && begun.elapsed() >= PATIENCE {
+            if sure || begun.elapsed() >= PATIENCE {
                 return Ok(Measured { held, files });
             }
-            attempt += 1;
+            alone.get_or_insert_with(|| Alone::begin(self)).wait(PATIENCE - begun.elapsed());
         }
     }
 
-    /// Notes a write if `check` allows it. `check` gets the total with all writes in progress and this one, or
+    /// Notes a write if `check` allows it. For a write that may replace a file, `looked` is the moment before the look at
+    /// that file's size. An edit is noted within the store, where the size cannot change. `check` gets the total with all writes in progress and this one, or
     /// `None` if there is no recent measurement. A command that has `measured` always gets the total.
     pub(crate) fn note<R>(
         &self,
         path: &MemoryPath,
         change: SizeChange,
+        looked: Option<Moment>,
         measured: bool,
         check: impl FnOnce(Option<Held>) -> Result<(), R>,
     ) -> Result<Noted<'_>, R> {
@@ -270,13 +310,17 @@ impl Usage {
         let mut state = self.state();
         state.clock += 1;
         let number = state.clock;
-        let file = state.noted.entry(path.clone()).or_insert_with(|| File {
-            // A new file is not in the last total.
-            known: Held::of_file(change.before),
-            ..File::default()
+        // A new file is not in the last total. A file that may have been moved since the look at it counts in
+        // addition to what the last total counts.
+        let is_unchanged = looked.is_none_or(|looked| {
+            number == looked.clock + 1 && looked.moving == 0 && state.moved == looked.moved
         });
+        let known = Held::of_file(change.before.filter(|_| state.moving == 0 && is_unchanged));
+        let file =
+            state.noted.entry(path.clone()).or_insert_with(|| File { known, ..File::default() });
         file.writes.insert(number, change);
-        let noted = Noted { usage: self, path, number, ended: false };
+        let is_ordered = looked.is_none() || file.writes.len() == 1;
+        let noted = Noted { usage: self, path, number, is_ordered, ended: false };
         let known = state.known.filter(|known| measured || known.is_recent());
         let checked = check(known.map(|known| known.held.plus(state.pending())));
         drop(state);
@@ -289,19 +333,30 @@ impl Usage {
         }
     }
 
-    /// Marks that a deletion or rename is in progress, until the returned value is dropped.
+    /// Marks that a deletion or rename is in progress, until the returned value is dropped. Waits for a walk that
+    /// has to be alone.
     pub(crate) fn moving(&self) -> Moving<'_> {
-        let mut state = self.state();
+        let mut state = self.wait(self.state(), PATIENCE, |state| state.alone > 0);
         state.moving += 1;
         state.moved += 1;
+        state.count_in_addition();
         Moving(self)
+    }
+
+    /// Waits at most for this time, while the condition is true.
+    fn wait<'u>(
+        &self,
+        state: MutexGuard<'u, UsageState>,
+        patience: Duration,
+        condition: impl Fn(&UsageState) -> bool,
+    ) -> MutexGuard<'u, UsageState> {
+        let waited = self.ended.wait_timeout_while(state, patience, |state| condition(state));
+        waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
     /// Marks the last total as untrusted, because it may be too small.
     pub(crate) fn doubt(&self) {
-        if let Some(known) = &mut self.state().known {
-            known.sure = false;
-        }
+        self.state().doubt();
     }
 
     /// Returns the current moment.
@@ -317,21 +372,17 @@ pub(crate) struct Noted<'u> {
     usage: &'u Usage,
     path: MemoryPath,
     number: u64,
+    /// True if the file has this write's size after the writes that began before it.
+    is_ordered: bool,
     ended: bool,
 }
 
 impl Noted<'_> {
-    /// Returns whether this write is the first change since `moment`.
-    pub(super) fn is_next_after(&self, moment: Moment) -> bool {
-        self.number == moment.clock + 1 && moment.moving == 0 && {
-            self.usage.state().moved == moment.moved
-        }
-    }
-
     /// The write was made.
     pub(crate) fn done(mut self) {
         self.ended = true;
-        let made = |_: &File, change: SizeChange| Some(Held::of_file(Some(change.after)));
+        let is_ordered = self.is_ordered;
+        let made = |file: &File, change: SizeChange| Some(file.after(change, is_ordered));
         self.usage.state().end(&self.path, self.number, made);
     }
 
@@ -346,7 +397,7 @@ impl Drop for Noted<'_> {
     fn drop(&mut self) {
         if !self.ended {
             let mut state = self.usage.state();
-            let most = |file: &File, change: SizeChange| Some(file.known.or_more(change.most()));
+            let most = |file: &File, change: SizeChange| Some(file.after(change, false));
             state.end(&self.path, self.number, most);
         }
     }
@@ -357,9 +408,30 @@ pub(crate) struct Moving<'u>(&'u Usage);
 
 impl Drop for Moving<'_> {
     fn drop(&mut self) {
-        // The notes of the moved files stay until all writes in progress have ended. Until then the total may
-        // be too large, but not too small.
         self.0.state().moving -= 1;
+        self.0.ended.notify_all();
+    }
+}
+
+/// Keeps new moves waiting, until it is dropped.
+struct Alone<'u>(&'u Usage);
+
+impl<'u> Alone<'u> {
+    fn begin(usage: &'u Usage) -> Self {
+        usage.state().alone += 1;
+        Self(usage)
+    }
+
+    /// Waits at most for this time until no move is in progress.
+    fn wait(&self, patience: Duration) {
+        drop(self.0.wait(self.0.state(), patience, |state| state.moving > 0));
+    }
+}
+
+impl Drop for Alone<'_> {
+    fn drop(&mut self) {
+        self.0.state().alone -= 1;
+        self.0.ended.notify_all();
     }
 }
 
@@ -397,7 +469,12 @@ impl<'u> Measuring<'u> {
         let noted = state.noted.iter().map(|(path, file)| file.measured(seen(path), self.began));
         held = noted.fold(held, Held::plus);
         let sure = self.moved == Some(state.moved);
-        if state.known.is_none_or(|known| known.at < self.at || !known.sure) {
+        let state = &mut *state;
+        if let Some(known) = state.known.as_mut().filter(|known| known.sure && !sure) {
+            // The walk may have missed files, and the last total does not have what other processes wrote.
+            known.held = known.held.or_more(held);
+            state.count_in_addition();
+        } else if state.known.is_none_or(|known| known.at < self.at || !known.sure) {
             let trusted_for = TRUSTED_FOR.max(self.at.elapsed() * TRUSTED_TIMES);
             state.known = Some(Known { held, at: self.at, trusted_for, sure });
             for (path, file) in &mut state.noted {

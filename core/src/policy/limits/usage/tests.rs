@@ -1,8 +1,28 @@
 //! Checks the total under all orders of concurrent writes, deletions and walks.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
 use super::*;
-use crate::store::InProcess;
-use crate::store::OnExisting;
+use crate::store::{Context, Entry, InProcess, Layer, OnExisting};
+
+/// A store whose walks take some time, and are counted.
+struct SlowWalks {
+    store: InProcess,
+    walks: AtomicUsize,
+}
+
+impl Layer for SlowWalks {
+    fn inner(&self) -> &dyn Store {
+        &self.store
+    }
+
+    fn files_in(&self, context: &Context, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        self.walks.fetch_add(1, Ordering::SeqCst);
+        thread::sleep(Duration::from_millis(20));
+        self.store.files_in(context, visit)
+    }
+}
 
 fn path(name: &str) -> MemoryPath {
     MemoryPath::parse(&format!("/memories/{name}")).unwrap()
@@ -14,7 +34,18 @@ fn put(store: &InProcess, name: &str, content: &str) {
 
 fn note<'u>(usage: &'u Usage, name: &str, before: Option<u64>, after: u64) -> Noted<'u> {
     let change = SizeChange { before, after };
-    usage.note::<()>(&path(name), change, true, |_| Ok(())).unwrap()
+    usage.note::<()>(&path(name), change, None, true, |_| Ok(())).unwrap()
+}
+
+fn note_replacing<'u>(
+    usage: &'u Usage,
+    name: &str,
+    looked: Moment,
+    before: Option<u64>,
+    after: u64,
+) -> Noted<'u> {
+    let change = SizeChange { before, after };
+    usage.note::<()>(&path(name), change, Some(looked), true, |_| Ok(())).unwrap()
 }
 
 const fn held(bytes: u64, files: u64) -> Option<Held> {
@@ -139,12 +170,13 @@ fn whatever_comes_first_no_less_counts_than_is_there() {
     struct Writer<'u> {
         name: &'static str,
         change: SizeChange,
+        replaces: bool,
         noted: Noted<'u>,
         /// True if the store has made the change, `None` before the store was called.
         made: Option<bool>,
     }
     let names = ["a", "b"];
-    for seed in 0..3000_u64 {
+    for seed in 0..10_000_u64 {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         let mut random = |below: u64| {
             state ^= state << 13;
@@ -155,24 +187,54 @@ fn whatever_comes_first_no_less_counts_than_is_there() {
         let usage = Usage::default();
         let mut tree: BTreeMap<&str, u64> = BTreeMap::new();
         let mut writers: Vec<Writer<'_>> = Vec::new();
+        let mut looks = Vec::new();
+        let mut moving = None;
         let mut walk: Option<(Measuring<'_>, HashMap<&str, Option<u64>>)> = None;
         Measuring::begin(&usage).end(&[]);
         for _ in 0..30 {
             let name = names[usize::try_from(random(2)).unwrap()];
             let after = random(50);
-            match random(6) {
+            match random(9) {
                 // A creation is noted before the store is called, an edit within the store.
                 0 => writers.push(Writer {
                     name,
                     change: SizeChange { before: None, after },
+                    replaces: false,
                     noted: note(&usage, name, None, after),
                     made: None,
                 }),
+                6 => looks.push((name, usage.moment(), tree.get(name).copied())),
+                7 if !looks.is_empty() => {
+                    let index = usize::try_from(random(looks.len() as u64)).unwrap();
+                    let (name, looked, before) = looks.swap_remove(index);
+                    writers.push(Writer {
+                        name,
+                        change: SizeChange { before, after },
+                        replaces: true,
+                        noted: note_replacing(&usage, name, looked, before, after),
+                        made: None,
+                    });
+                }
+                8 => {
+                    moving = match moving.take() {
+                        Some(_) => None,
+                        None => {
+                            let moving = usage.moving();
+                            let moved = tree.remove(name);
+                            let other = names[usize::from(name == names[0])];
+                            if random(2) == 0 && !tree.contains_key(other) {
+                                tree.extend(moved.map(|size| (other, size)));
+                            }
+                            Some(moving)
+                        }
+                    }
+                }
                 1 if tree.contains_key(name) => {
                     let before = tree.insert(name, after);
                     writers.push(Writer {
                         name,
                         change: SizeChange { before, after },
+                        replaces: false,
                         noted: note(&usage, name, before, after),
                         made: Some(true),
                     });
@@ -180,9 +242,9 @@ fn whatever_comes_first_no_less_counts_than_is_there() {
                 2 => {
                     let waiting = writers.iter_mut().find(|writer| writer.made.is_none());
                     if let Some(creation) = waiting {
-                        let is_free = !tree.contains_key(creation.name);
-                        creation.made = Some(is_free);
-                        if is_free {
+                        let is_made = creation.replaces || !tree.contains_key(creation.name);
+                        creation.made = Some(is_made);
+                        if is_made {
                             tree.insert(creation.name, creation.change.after);
                         }
                     }
@@ -217,8 +279,9 @@ fn whatever_comes_first_no_less_counts_than_is_there() {
         for writer in writers {
             if writer.made == Some(true) { writer.noted.done() } else { writer.noted.undone() }
         }
-        let all: Vec<_> = tree.iter().map(|(name, size)| (path(name), *size)).collect();
-        Measuring::begin(&usage).end(&all);
+        drop(moving);
+        let files: Vec<_> = tree.iter().map(|(name, size)| (path(name), *size)).collect();
+        Measuring::begin(&usage).end(&files);
         let there = held(tree.values().sum(), tree.len() as u64);
         assert_eq!(usage.recent(), there, "seed {seed}");
         assert!(usage.state().noted.is_empty());
@@ -248,6 +311,51 @@ fn a_walk_during_a_move_is_made_again_and_not_relied_on() {
     let walk = Measuring::begin(&usage);
     drop(usage.moving());
     assert!(!walk.end(&[]).1);
+}
+
+#[test]
+fn moves_wait_for_a_walk_that_was_disturbed() {
+    let usage = Usage::default();
+    let slow = SlowWalks { store: InProcess::new(), walks: AtomicUsize::new(0) };
+    put(&slow.store, "a", "1");
+    thread::scope(|scope| {
+        let mover = scope.spawn(|| {
+            while slow.walks.load(Ordering::SeqCst) == 0 {
+                thread::yield_now();
+            }
+            // One of them disturbs the first walk. The next ones wait for the second.
+            while usage.recent().is_none() {
+                drop(usage.moving());
+            }
+        });
+        assert_eq!(usage.measure(&slow).unwrap().held, Held { bytes: 1, files: 1 });
+        mover.join().unwrap();
+    });
+    assert_eq!(slow.walks.load(Ordering::SeqCst), 2);
+}
+
+/// A store of custom code may use the memory that it belongs to.
+#[test]
+fn a_move_within_a_walk_waits_for_a_limited_time() {
+    struct Moves(Usage, InProcess);
+    impl Layer for Moves {
+        fn inner(&self) -> &dyn Store {
+            &self.1
+        }
+
+        fn files_in(
+            &self,
+            context: &Context,
+            visit: &mut dyn FnMut(Entry),
+        ) -> Result<(), StoreError> {
+            drop(self.0.moving());
+            self.1.files_in(context, visit)
+        }
+    }
+    let store = Moves(Usage::default(), InProcess::new());
+    put(&store.1, "a", "1");
+    assert_eq!(store.0.measure(&store).unwrap().held, Held { bytes: 1, files: 1 });
+    assert_eq!(store.0.recent(), None);
 }
 
 #[test]
