@@ -15,10 +15,16 @@ use crate::value::Value;
 mod decode;
 mod fields;
 mod schema;
+#[cfg(feature = "search")]
+mod search;
 
 pub use crate::repair::Repair;
 pub use decode::{Decoded, TOOL_USE};
 pub use schema::{Dialect, KEEP_NOTES, VIEW_FIRST, tool_definition, tool_definitions};
+#[cfg(feature = "search")]
+pub(crate) use search::SearchInput;
+#[cfg(feature = "search")]
+pub use search::{SearchCall, search_tool_definition};
 
 /// One command of the tool.
 ///

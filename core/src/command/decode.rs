@@ -155,7 +155,7 @@ impl<'a> From<Command<'a>> for Decoded<'a> {
 
 /// Returns the input of a whole `tool_use` block, which a program may pass instead of the input alone. No
 /// command has a field `type`, and a block has no `command`.
-fn input_of_block(
+pub(super) fn input_of_block(
     block: &serde_json::Map<String, serde_json::Value>,
 ) -> Option<&serde_json::Map<String, serde_json::Value>> {
     let is_block = block.get("type")?.as_str()? == TOOL_USE && !block.contains_key("command");

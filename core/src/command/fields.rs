@@ -90,6 +90,26 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
 ];
 
+/// The search, which is no command of the memory tool, but a tool beside it.
+#[cfg(feature = "search")]
+pub(super) const SEARCH: Entry = Entry {
+    name: "search",
+    about: "Finds the memory files that answer a question best, with their best passages. Lines have the numbers that a view shows.",
+    fields: &[
+        text(
+            "query",
+            "The question, or its words in any form. \"green tea\" in quotes must occur exactly, -coffee must not occur.",
+        ),
+        Field {
+            is_optional: true,
+            ..text(
+                "path",
+                "A file or directory to search, such as /memories/projects. Everything is searched without it.",
+            )
+        },
+    ],
+};
+
 /// Returns the names of the commands.
 pub(super) const fn names() -> [&'static str; ENTRIES.len()] {
     let mut names = [""; ENTRIES.len()];

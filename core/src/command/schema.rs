@@ -97,16 +97,24 @@ pub fn tool_definitions(
     prefix: &str,
     read_only: bool,
 ) -> Result<Vec<Value>, Error> {
+    let define =
+        |entry: &Entry| define(dialect, prefix, entry, &format!("{}. {MEMORY}", entry.about));
+    entries(read_only).iter().map(define).collect()
+}
+
+/// Returns the tool of one entry, with an exact schema.
+pub(super) fn define(
+    dialect: Dialect,
+    prefix: &str,
+    entry: &Entry,
+    about: &str,
+) -> Result<Value, Error> {
     check_prefix(prefix)?;
-    let define = |entry: &Entry| {
-        let mut schema = Schema::new(dialect);
-        for field in entry.fields {
-            schema.push_field(field, !field.is_optional);
-        }
-        let about = format!("{}. {MEMORY}", entry.about);
-        declare(dialect, &format!("{prefix}{}", entry.name), &about, schema)
-    };
-    Ok(entries(read_only).iter().map(define).collect())
+    let mut schema = Schema::new(dialect);
+    for field in entry.fields {
+        schema.push_field(field, !field.is_optional);
+    }
+    Ok(declare(dialect, &format!("{prefix}{}", entry.name), about, schema))
 }
 
 /// The description of the memory for a model.

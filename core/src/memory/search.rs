@@ -3,9 +3,10 @@
 use memdir_store::Error;
 
 use super::Memory;
+use crate::command::{SearchCall, SearchInput};
 use crate::files;
-use crate::reply;
-use crate::search::{Question, SearchResults};
+use crate::reply::{self, Content, Reply};
+use crate::search::{MOST_FILES, Question, SearchResults, answer_for_model};
 
 /// The ranked search (feature `search`).
 impl Memory {
@@ -50,5 +51,30 @@ impl Memory {
             return Err(reply::view_missing(path));
         }
         Ok(results)
+    }
+
+    /// Executes one call of the search by a model: a tool beside the memory tool, which
+    /// [`search_tool_definition`](crate::command::search_tool_definition) declares.
+    ///
+    /// The answer is a text with the paths of the five best files, and their best passages with the line numbers that a view shows. As
+    /// with [`execute`](Memory::execute), a model's mistake or a store's failure becomes a reply with `is_error`. The hooks are those of the six
+    /// commands, and are not called.
+    ///
+    /// ```
+    /// use memdir::command::SearchCall;
+    /// use memdir::{Memory, MemoryOptions};
+    ///
+    /// let memory = Memory::open("memory:", MemoryOptions::default())?;
+    /// memory.create("/memories/people.md", "- Anna prefers green tea.\n")?;
+    /// let reply = memory.execute_search(SearchCall::parse(r#"{"query": "What does Anna like?"}"#));
+    /// assert_eq!(reply.content.to_string(), "/memories/people.md\n     1\t- Anna prefers green tea.");
+    /// # Ok::<(), memdir::Error>(())
+    /// ```
+    #[must_use]
+    pub fn execute_search(&self, call: SearchCall) -> Reply {
+        let found = call.into_input().and_then(|SearchInput { query, path }| {
+            self.search(&query, path.as_deref().unwrap_or("/memories"), MOST_FILES)
+        });
+        Reply::from(found.map(|results| Content::Text(answer_for_model(&results))))
     }
 }

@@ -4,6 +4,7 @@
 //! the store what has changed, and reads only that ([`corpus`]). The index is a cache, so every doubt about it is resolved by reading the
 //! files again.
 
+mod answer;
 mod corpus;
 mod language;
 mod reading;
@@ -19,6 +20,7 @@ use memdir_store::path::MemoryPath;
 use memdir_store::per_process::PerProcess;
 use memdir_store::turns::Turns;
 
+pub(crate) use answer::{MOST_FILES, text as answer_for_model};
 use corpus::Corpus;
 pub use language::SearchLanguage;
 pub use results::{SearchHit, SearchMatch, SearchPassage, SearchResults};

@@ -1,0 +1,97 @@
+//! The search as a tool beside the memory tool: its definition for a model, and its input.
+
+use memdir_store::{Error, ErrorKind, Refused};
+use serde_json::Value as Json;
+
+use super::decode::input_of_block;
+use super::fields::{Field, Kind, SEARCH};
+use super::schema::{Dialect, define};
+use crate::reply;
+use crate::value::{Fields, Value};
+
+/// Returns the definition of the search, a tool named `prefix` followed by `search`. To execute its calls, use
+/// [`Memory::execute_search`](crate::Memory::execute_search).
+///
+/// ```
+/// use memdir::command::{Dialect, search_tool_definition};
+///
+/// let tool = search_tool_definition(Dialect::AnthropicCustom, "memory_")?;
+/// assert_eq!(tool["name"], "memory_search");
+/// assert_eq!(tool["input_schema"]["required"][0], "query");
+/// # Ok::<(), memdir::Error>(())
+/// ```
+///
+/// # Errors
+/// Same as [`tool_definitions`](super::tool_definitions).
+pub fn search_tool_definition(dialect: Dialect, prefix: &str) -> Result<Json, Error> {
+    define(dialect, prefix, &SEARCH, SEARCH.about)
+}
+
+/// The decoded input of one call of the search.
+#[derive(Debug)]
+pub struct SearchCall(Result<SearchInput, Refused>);
+
+/// What a model asks for.
+#[derive(Debug)]
+pub(crate) struct SearchInput {
+    pub(crate) query: String,
+    pub(crate) path: Option<String>,
+}
+
+impl SearchCall {
+    /// Decodes the fields `query` and `path`. Without a `path`, or with null, everything is searched. Other fields are ignored.
+    #[must_use]
+    pub fn of(fields: &dyn Fields) -> Self {
+        Self(read(fields).map_err(invalid))
+    }
+
+    /// Decodes parsed JSON: the input, or a whole `tool_use` block.
+    #[must_use]
+    pub fn of_json(input: &Json) -> Self {
+        match input {
+            Json::Object(fields) => Self::of(input_of_block(fields).unwrap_or(fields)),
+            other => Self::not_an_object(&Value::from(other)),
+        }
+    }
+
+    /// Decodes the JSON text of an input.
+    #[must_use]
+    pub fn parse(json: impl AsRef<[u8]>) -> Self {
+        match serde_json::from_slice(json.as_ref()) {
+            Ok(input) => Self::of_json(&input),
+            Err(error) => Self(Err(invalid(reply::not_json(&error.to_string())))),
+        }
+    }
+
+    /// Returns the result for input that is not an object, for a front end that implements [`Fields`] for its own objects.
+    #[must_use]
+    pub fn not_an_object(input: &Value<'_>) -> Self {
+        Self(Err(invalid(reply::not_fields(&["query"], input))))
+    }
+
+    pub(crate) fn into_input(self) -> Result<SearchInput, Error> {
+        self.0.map_err(Error::Refused)
+    }
+}
+
+fn invalid(sentence: String) -> Refused {
+    Refused::new(ErrorKind::Invalid, sentence)
+}
+
+fn read(fields: &dyn Fields) -> Result<SearchInput, String> {
+    let [query, path] = SEARCH.fields else { return Err(String::new()) };
+    let query = text(fields, query)?
+        .ok_or_else(|| reply::missing_field(SEARCH.name, query.name, "a string"))?;
+    Ok(SearchInput { query, path: text(fields, path)? })
+}
+
+/// Returns the text of a field, or `None` if it is absent, or null and optional.
+fn text(fields: &dyn Fields, field: &Field) -> Result<Option<String>, String> {
+    debug_assert!(matches!(field.kind, Kind::Text));
+    match fields.get(field.name) {
+        None => Ok(None),
+        Some(Value::Null) if field.is_optional => Ok(None),
+        Some(Value::Text(text)) => Ok(Some(text.into_owned())),
+        Some(other) => Err(reply::wrong_type(field.name, "a string", &other)),
+    }
+}
