@@ -1,7 +1,7 @@
 //! How a call of `Memory` is executed: it is decoded from Python's values, runs while other threads of Python run, and
 //! its outcome becomes a value or an exception.
 
-use memdir::command::Decoded;
+use memdir::command::{Decoded, SearchCall};
 use memdir::value::Value;
 use memdir::{Call, Content, Error, Memory as Core, Reply, StoreError};
 use memdir_bindings_shared::input::Arguments;
@@ -55,6 +55,20 @@ impl Opened {
             interruptible(py, |cancellation| {
                 core.cancelled_by(cancellation).execute_decoded(decoded)
             })
+        })
+    }
+
+    /// The reply to a call of the search.
+    pub(crate) fn run_search(&self, input: &Bound<'_, PyAny>) -> PyResult<Reply> {
+        let call = match (json_text(input), Input::of_search(input)) {
+            (Some(json), _) => SearchCall::parse(json),
+            (None, Some(fields)) => SearchCall::of(&fields),
+            (None, None) => SearchCall::not_an_object(&owned_value(input)),
+        };
+        let core = self.get()?;
+        logging::refresh();
+        interruptible(input.py(), |cancellation| {
+            core.cancelled_by(cancellation).execute_search(call)
         })
     }
 

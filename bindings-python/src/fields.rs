@@ -61,6 +61,12 @@ impl<'py> Input<'py> {
         }
     }
 
+    /// Same as [`Input::new`], but if the value is a whole `tool_use` block, the input is the block's `input`.
+    pub(crate) fn of_search(value: &Bound<'py, PyAny>) -> Option<Self> {
+        let input = Self::new(value)?;
+        Some(input.of_block().unwrap_or(input))
+    }
+
     /// Decodes the command that it names.
     pub(crate) fn decode(&self) -> Decoded<'_> {
         let decoded = Decoded::of(self);

@@ -91,7 +91,8 @@ mod _memdir {
     use crate::submit::{submit, when_idle};
     #[pymodule_export]
     use crate::tool::{
-        answer, answer_nowait, decode, execute_failed, execute_nowait, fail, view_nowait,
+        answer, answer_nowait, answer_search, decode, execute_failed, execute_nowait, fail,
+        view_nowait,
     };
     #[pymodule_export]
     use crate::watch::{Watch, is_due, wait_seconds};

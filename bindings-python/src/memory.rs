@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use memdir::command::Dialect;
+use memdir::command::{Dialect, search_tool_definition};
 use memdir::history::{BlamedLine, Erased, PastFile, RedactedText, Restored, Version};
 use memdir::options::Given;
 use memdir::{
@@ -506,6 +506,34 @@ impl Memory {
         Ok(Shown(in_unit(found, TextUnit::CodePoints)))
     }
 
+    /// Executes one call of the search by a model, a tool beside the memory tool that
+    /// `search_tool_definition` declares. The hooks are not called.
+    ///
+    /// Args:
+    ///     input: The call's input, with `query` and, if not everything is searched, `path`: a dict, its
+    ///         JSON text, or an object with these attributes.
+    ///
+    /// Returns:
+    ///     The reply for the model: the paths of the five best files, and their best passages with the
+    ///     line numbers that a view shows. Nothing is raised, as with `execute`.
+    ///
+    /// >>> from memdir import Memory
+    /// >>> memory = Memory("memory:")
+    /// >>> memory.write("/memories/drinks.md", "# Drinks\nAnna likes green tea.\n")
+    /// >>> print(memory.execute_search({"query": "what does Anna like?"}).content)
+    /// /memories/drinks.md
+    ///      1	# Drinks
+    ///      2	Anna likes green tea.
+    #[pyo3(signature = (input, /))]
+    fn execute_search<'py>(
+        &self,
+        input: &Bound<'py, PyAny>,
+    ) -> PyResult<Hinted<'py, hints::Reply>> {
+        let reply = self.core.run_search(input)?;
+        pass_on()?;
+        reply::to_python(input.py(), &reply)
+    }
+
     /// Finds sensitive text with the built-in rules and those of `sensitive_rules`, in names and lines,
     /// in the order of the paths and lines. The text itself is not returned. The option
     /// `sensitive_text` has no effect here.
@@ -664,6 +692,30 @@ impl Memory {
         let definitions = self.core.get()?.tool_definitions(dialect, prefix);
         let definitions = definitions.map_err(|error| to_python(py, &error))?;
         json(py, &definitions.into()).map(Hinted::new)
+    }
+
+    /// Declares the search as a tool beside the memory tool, named `prefix` and `search`. To execute its
+    /// calls, use `execute_search`.
+    ///
+    /// Args:
+    ///     dialect: The same values as for `tool_definition`.
+    ///     prefix: At most 32 ASCII letters, digits, `_` and `-`.
+    ///
+    /// Raises:
+    ///     ConfigError: There is no such dialect, or the prefix is wrong.
+    #[pyo3(
+        signature = (dialect = OrDefault::Default, *, prefix = Text::Default("memory_")),
+        text_signature = "($self, dialect='json-schema', *, prefix='memory_')",
+    )]
+    fn search_tool_definition<'py>(
+        &self,
+        py: Python<'py>,
+        dialect: OrDefault<'_, hints::Dialect>,
+        prefix: Text<'_>,
+    ) -> PyResult<Hinted<'py, hints::Fields>> {
+        let dialect = read_dialect(dialect)?;
+        let definition = search_tool_definition(dialect, prefix.read("prefix")?);
+        json(py, &definition.map_err(|error| to_python(py, &error))?).map(Hinted::new)
     }
 
     /// Creates the files with which a project of several sessions begins: `progress.md`, `features.md`

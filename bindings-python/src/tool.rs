@@ -29,6 +29,17 @@ pub(crate) fn answer<'py>(
     in_parts(memory.py(), &reply)
 }
 
+/// The reply to a call of the search as content, `is_error` and cause.
+#[pyfunction]
+pub(crate) fn answer_search<'py>(
+    memory: &Bound<'py, Memory>,
+    input: &Bound<'py, PyAny>,
+) -> PyResult<Hinted<'py, hints::Answer>> {
+    let reply = memory.get().opened().run_search(input)?;
+    pass_on()?;
+    in_parts(memory.py(), &reply)
+}
+
 /// The reply to `input` if it cannot be executed because of an exception.
 #[pyfunction]
 #[pyo3(signature = (memory, input, command, raised))]

@@ -46,7 +46,7 @@ import memdir.testing
 assert memdir.Memory("memory:").create("/memories/a", "one") == (
     "File created successfully at: /memories/a"
 )
-for name in ("MemoryTool", "AsyncMemoryTool"):
+for name in ("MemoryTool", "AsyncMemoryTool", "search_tool"):
     assert name in dir(memdir)
     assert hasattr(memdir, name)
     try:

@@ -23,6 +23,8 @@ class Call:
     input: Any
     result: str | list[dict[str, Any]]
     is_error: bool
+    tool: str = "memory"
+    """The name of the tool."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ class Conversation:
     """Fields that the memory tool's entry must have besides ``type`` and ``name``."""
     tool: dict[str, Any] | None = None
     """The whole entry of the tool, if it is a custom tool instead of Anthropic's."""
+    other_tools: tuple[dict[str, Any], ...] = ()
+    """The entries of the tools that come after it."""
     beside: dict[str, str] = field(default_factory=dict)
     """Files next to the ``memories`` directory that must not change: path → content."""
     then: dict[str, str | None] | None = None
@@ -104,7 +108,14 @@ def parse(data: Any) -> Conversation:
         data,
         "the script",
         required={"about": str, "sessions": list},
-        optional={"tool_extras": dict, "tool": dict, "beside": dict, "then": dict, "search": dict},
+        optional={
+            "tool_extras": dict,
+            "tool": dict,
+            "other_tools": list,
+            "beside": dict,
+            "then": dict,
+            "search": dict,
+        },
     )
     if not script["sessions"]:
         raise ScriptError("the script has no session")
@@ -126,7 +137,14 @@ def parse(data: Any) -> Conversation:
         )
     tool = script["tool"] or None
     return Conversation(
-        script["about"], sessions, script["tool_extras"], tool, beside, then, search
+        about=script["about"],
+        sessions=sessions,
+        tool_extras=script["tool_extras"],
+        tool=tool,
+        other_tools=tuple(script["other_tools"]),
+        beside=beside,
+        then=then,
+        search=search,
     )
 
 
@@ -159,11 +177,13 @@ def _call(data: Any, where: str) -> Call:
         data,
         where,
         required={"input": dict, "result": (str, dict), "is_error": bool},
+        optional={"tool": str},
     )
     return Call(
         input=_expanded(call["input"], f"{where}, input"),
         result=_result(call["result"], f"{where}, result"),
         is_error=call["is_error"],
+        tool=call["tool"] or "memory",
     )
 
 

@@ -100,7 +100,8 @@ class Playback:
         if self.context_management or "context_management" in body:
             check_context_management(headers, body.get("context_management"))
         if not self._continues_thread(headers, body):
-            wanted = [self.conversation.tool or {**MEMORY_TOOL, **self.conversation.tool_extras}]
+            first = self.conversation.tool or {**MEMORY_TOOL, **self.conversation.tool_extras}
+            wanted = [first, *self.conversation.other_tools]
             if body.get("tools") != wanted:
                 raise MismatchError(
                     "`tools` is not what the script expects\n"
@@ -186,7 +187,7 @@ class Playback:
                 {
                     "type": "tool_use",
                     "id": self._call_id(number, at),
-                    "name": MEMORY_TOOL["name"],
+                    "name": call.tool,
                     "input": call.input,
                 }
             )

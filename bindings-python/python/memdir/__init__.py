@@ -116,6 +116,7 @@ from memdir._results import (
 from memdir._store import Store
 
 if TYPE_CHECKING:
+    from memdir._search_tool import search_tool
     from memdir._tool import AsyncMemoryTool, MemoryTool
 
 __all__ = [
@@ -192,6 +193,7 @@ __all__ = [
     "open_store",
     "read_only",
     "rekey",
+    "search_tool",
 ]
 
 del _main_interpreter
@@ -209,17 +211,17 @@ if hasattr(os, "register_at_fork"):
 
 def __getattr__(name: str) -> object:
     # The tools extend classes of the SDK, so the SDK is imported only when a tool is used.
-    if name not in {"MemoryTool", "AsyncMemoryTool"}:
+    if name not in {"MemoryTool", "AsyncMemoryTool", "search_tool"}:
         raise AttributeError(f"module 'memdir' has no attribute {name!r}")
     try:
-        from memdir import _tool  # noqa: PLC0415
+        from memdir import _search_tool, _tool  # noqa: PLC0415
     except ImportError as error:
         if not (error.name or "").startswith("anthropic"):
             raise
         from memdir import _without_sdk  # noqa: PLC0415
 
         return getattr(_without_sdk, name)
-    return getattr(_tool, name)
+    return getattr(_search_tool if name == "search_tool" else _tool, name)
 
 
 def __dir__() -> list[str]:

@@ -339,6 +339,10 @@ class AsyncMemory(Generic[ViewT_co]):
         """
         return await self._reading(self._memory.search, query, path=path, limit=limit)
 
+    async def execute_search(self, input: Mapping[str, object] | str | object, /) -> Reply:
+        """Executes one call of the search by a model. Same as `Memory.execute_search`."""
+        return await self._reading(self._memory.execute_search, input)
+
     async def find_sensitive(
         self, path: str = "/memories", *, limit: int = 100
     ) -> builtins.list[SensitiveMatch]:
@@ -394,6 +398,16 @@ class AsyncMemory(Generic[ViewT_co]):
             ConfigError: There is no such dialect, or the prefix is wrong.
         """
         return self._memory.tool_definitions(dialect, prefix=prefix)
+
+    def search_tool_definition(
+        self, dialect: Dialect = "json-schema", *, prefix: str = "memory_"
+    ) -> dict[str, object]:
+        """Declares the search as a tool. Same as `Memory.search_tool_definition`.
+
+        Raises:
+            ConfigError: There is no such dialect, or the prefix is wrong.
+        """
+        return self._memory.search_tool_definition(dialect, prefix=prefix)
 
     @property
     def directory(self) -> Path | None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, Literal, SupportsIndex, final, overload
 from typing_extensions import Self
 
-__all__ = ["__version__", "Cancellation", "HookCall", "Memory", "NativeStore", "PendingCall", "ReadOnly", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "begin", "begin_command", "begin_execute", "check", "check_contract", "check_names", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "image_type", "is_coroutine_function", "is_due", "key_from_file", "listed_time", "namespaces", "open_async", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "takes_call", "view_nowait", "wait_seconds", "when_idle"]
+__all__ = ["__version__", "Cancellation", "HookCall", "Memory", "NativeStore", "PendingCall", "ReadOnly", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "answer_search", "before_exit", "before_fork", "begin", "begin_command", "begin_execute", "check", "check_contract", "check_names", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "image_type", "is_coroutine_function", "is_due", "key_from_file", "listed_time", "namespaces", "open_async", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "takes_call", "view_nowait", "wait_seconds", "when_idle"]
 
 __version__: Final[str]
 
@@ -341,6 +341,27 @@ class Memory(Generic[ViewT_co]):
         Returns:
             The reply for the model. Nothing is raised: a model's mistake is a reply with `is_error`,
             and so is a broken store. Its `cause` has the details for you.
+        """
+    def execute_search(self, input: Any, /) -> Reply:
+        """
+        Executes one call of the search by a model, a tool beside the memory tool that
+        `search_tool_definition` declares. The hooks are not called.
+
+        Args:
+            input: The call's input, with `query` and, if not everything is searched, `path`: a dict, its
+                JSON text, or an object with these attributes.
+
+        Returns:
+            The reply for the model: the paths of the five best files, and their best passages with the
+            line numbers that a view shows. Nothing is raised, as with `execute`.
+
+        >>> from memdir import Memory
+        >>> memory = Memory("memory:")
+        >>> memory.write("/memories/drinks.md", "# Drinks\\nAnna likes green tea.\\n")
+        >>> print(memory.execute_search({"query": "what does Anna like?"}).content)
+        /memories/drinks.md
+             1\t# Drinks
+             2\tAnna likes green tea.
         """
     def exists(self, /, path: str) -> bool:
         """
@@ -721,6 +742,18 @@ class Memory(Generic[ViewT_co]):
         >>> [passage.text[match.start : match.end] for match in passage.matches]
         ['Anna']
         """
+    def search_tool_definition(self, /, dialect: Literal["json-schema", "openai", "openai-chat", "anthropic-custom", "gemini"] = "json-schema", *, prefix: str = "memory_") -> dict[str, object]:
+        """
+        Declares the search as a tool beside the memory tool, named `prefix` and `search`. To execute its
+        calls, use `execute_search`.
+
+        Args:
+            dialect: The same values as for `tool_definition`.
+            prefix: At most 32 ASCII letters, digits, `_` and `-`.
+
+        Raises:
+            ConfigError: There is no such dialect, or the prefix is wrong.
+        """
     def stats(self, /) -> Stats:
         """
         Measures how much the memory holds: files, bytes, the largest file, the oldest one. Hidden files
@@ -1068,6 +1101,11 @@ def answer(memory: Memory, input: Any, command: str | None = None) -> tuple[str 
 def answer_nowait(memory: Memory, input: Any, command: str | None = None) -> tuple[str | builtins.list[ImageBlock], bool, MemdirError | None] | None:
     """
     Same as [`answer`], if the file is in memory.
+    """
+
+def answer_search(memory: Memory, input: Any) -> tuple[str | builtins.list[ImageBlock], bool, MemdirError | None]:
+    """
+    The reply to a call of the search as content, `is_error` and cause.
     """
 
 def before_exit() -> None:

@@ -23,6 +23,11 @@ class AsyncMemoryTool:
         _refuse(type(self).__name__)
 
 
+def search_tool(*_: object, **__: object) -> NoReturn:
+    """The search as a tool beside the memory tool. It needs the package `anthropic` 0.84."""
+    _refuse("search_tool")
+
+
 def _refuse(name: str) -> NoReturn:
     raise ImportError(
         f"memdir.{name} needs the package anthropic, 0.84 or newer: "
@@ -31,4 +36,4 @@ def _refuse(name: str) -> NoReturn:
     )
 
 
-MemoryTool.__module__ = AsyncMemoryTool.__module__ = "memdir"
+MemoryTool.__module__ = AsyncMemoryTool.__module__ = search_tool.__module__ = "memdir"
