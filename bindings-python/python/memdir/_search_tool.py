@@ -76,7 +76,7 @@ def search_tool(memory: AsyncMemory, *, prefix: str = "memory_") -> AsyncSearchT
 def search_tool(
     memory: Memory | AsyncMemory, *, prefix: str = "memory_"
 ) -> SearchTool | AsyncSearchTool:
-    """A second tool beside the memory tool, with which Claude searches the files by their words.
+    r"""A second tool beside the memory tool, with which Claude searches the files by their words.
 
     Put it into a tool runner's `tools`. Its answer has the paths of the five best files, and their
     best passages with the line numbers that a view shows. The hooks are not called. A wrong input
@@ -93,7 +93,7 @@ def search_tool(
     >>> from memdir import MemoryTool, search_tool
     >>> tool = MemoryTool("memory:")
     >>> tools = [tool, search_tool(tool.memory)]
-    >>> tool.memory.write("/memories/drinks.md", "Anna likes green tea.\\n")
+    >>> tool.memory.write("/memories/drinks.md", "Anna likes green tea.\n")
     >>> print(tools[1].call({"query": "what does Anna like?"}))
     /memories/drinks.md
          1	Anna likes green tea.
