@@ -95,7 +95,7 @@ test-swift-alone:
 	@$(call ready,--keep-going test-swift)
 
 test-node-alone:
-	@$(call ready,--keep-going test-release test-node)
+	@$(call ready,--keep-going test-release test-node test-search-model)
 
 test-packages-c-and-go:
 	@$(call ready,--keep-going test-wasm test-page test-docs test-mcp test-c test-go test-bench)
@@ -189,6 +189,17 @@ test-node: ## the Node package (T=NAME: only such tests)
 	@$(call ready,servers $(CACHE)/postgres $(CACHE)/node-tests)
 	@rm -f $(CONFORMANCE)/node-*
 	@tests/step 'Node: tests' tests/servers/run tests/harmless node bindings-node/scripts/run-tests.mjs $(if $(T),'$(T)')
+
+# STORES may have the address of an empty namespace of a server.
+OPERATIONS ?= 400
+STORES ?= directory sqlite
+.PHONY: test-search-model
+test-search-model: ## every search against a model, while processes in several languages write (OPERATIONS=100000 MEMDIR_SEED=7)
+	@$(call need,node,Node)
+	@$(call need,$(PYTHON),Python)
+	@$(call ready,rust-built $(CACHE)/python-installed $(CACHE)/node-tests)
+	@tests/step 'search: model' tests/harmless $(BIN)/python tests/search-model/run --operations $(OPERATIONS) --seed $${MEMDIR_SEED:-1} \
+		--node bindings-node/npm/installed --program target/debug/memdir $(STORES)
 
 .PHONY: test-wasm
 test-wasm: ## the Node package as WebAssembly (T=NAME: only such tests)
