@@ -54,28 +54,46 @@ impl Date {
     }
 }
 
-/// Reads a date that is written in numbers alone: `2024-03-17`, `2024/3/17`, `2024-03`, `17.3.2024`.
-pub(crate) fn of_numbers(text: &str) -> Option<Date> {
+/// Reads a date that is written in numbers alone: `2024-03-17`, `2024/3/17`, `2024-03`, `17.3.2024`, `3/17/2024`, `20240317`. `3/4/2024` is two
+/// dates, because the month comes first in some countries, and the day in others.
+pub(crate) fn of_numbers(text: &str) -> impl Iterator<Item = Date> {
+    let dates = read_numbers(text).unwrap_or_default();
+    let [first, second] = dates;
+    [first, second.filter(|_| first != second)].into_iter().flatten()
+}
+
+fn read_numbers(text: &str) -> Option<[Option<Date>; 2]> {
     if text.len() > 10 || !text.starts_with(|first: char| first.is_ascii_digit()) {
         return None;
     }
-    let mark = text.chars().find(|character| !character.is_ascii_digit())?;
+    let day =
+        |year: u16, month: u16, day: u16| Date::of(year, month, day).filter(|date| date.day > 0);
+    let number = |part: &str| part.parse::<u16>().ok();
+    let Some(mark) = text.chars().find(|character| !character.is_ascii_digit()) else {
+        let is_compact = text.len() == 8 && (text.starts_with("19") || text.starts_with("20"));
+        let date = if is_compact {
+            day(number(&text[..4])?, number(&text[4..6])?, number(&text[6..])?)
+        } else {
+            None
+        };
+        return Some([date, None]);
+    };
     let mut parts = text.split(mark);
     let (first, second, third) = (parts.next()?, parts.next()?, parts.next());
     if parts.next().is_some() {
         return None;
     }
-    let number = |part: &str| part.parse::<u16>().ok();
-    match (mark, first.len(), third) {
-        ('-', 4, None) if second.len() == 2 => Date::of(number(first)?, number(second)?, 0),
-        ('-' | '/' | '.', 4, Some(third)) => {
-            Date::of(number(first)?, number(second)?, number(third)?).filter(|date| date.day > 0)
+    let (a, b) = (number(first)?, number(second)?);
+    Some(match (mark, first.len(), third) {
+        ('-', 4, None) if second.len() == 2 => [Date::of(a, b, 0), None],
+        ('-' | '/' | '.', 4, Some(third)) => [day(a, b, number(third)?), None],
+        ('.', 1 | 2, Some(third)) if third.len() == 4 => [day(number(third)?, b, a), None],
+        ('-' | '/', 1 | 2, Some(third)) if third.len() == 4 && second.len() <= 2 => {
+            let year = number(third)?;
+            [day(year, b, a), day(year, a, b)]
         }
-        ('.', 1 | 2, Some(third)) if third.len() == 4 => {
-            Date::of(number(third)?, number(second)?, number(first)?).filter(|date| date.day > 0)
-        }
-        _ => None,
-    }
+        _ => [None, None],
+    })
 }
 
 /// A word, as far as it matters for a date.
@@ -156,23 +174,43 @@ mod tests {
     #[test]
     fn dates_in_numbers_are_recognised() {
         let day = Date { year: 2024, month: 3, day: 17 };
-        for text in ["2024-03-17", "2024/3/17", "17.3.2024", "17.03.2024", "2024.03.17"] {
-            assert_eq!(of_numbers(text), Some(day), "{text}");
+        let dates = |text: &str| of_numbers(text).collect::<Vec<_>>();
+        for text in [
+            "2024-03-17",
+            "2024/3/17",
+            "17.3.2024",
+            "17.03.2024",
+            "2024.03.17",
+            "17/3/2024",
+            "3/17/2024",
+            "17-03-2024",
+            "03-17-2024",
+            "20240317",
+        ] {
+            assert_eq!(dates(text), [day], "{text}");
         }
-        assert_eq!(of_numbers("2024-03"), Some(Date { day: 0, ..day }));
+        assert_eq!(dates("2024-03"), [Date { day: 0, ..day }]);
+        let both = [Date { month: 4, day: 3, ..day }, Date { day: 4, ..day }];
+        assert_eq!(dates("03/04/2024"), both);
+        assert_eq!(dates("4/4/2024").len(), 1);
         for text in [
             "2024",
             "1.2.3",
             "2024-13",
             "2024-3",
-            "17/3/2024",
+            "17/13/2024",
+            "1/2/34",
+            "20241317",
+            "30240317",
+            "202403171",
+            "1/2",
             "2024-03-17-1",
             "a-b",
             "2024-03-",
             "",
             "2024-03-00",
         ] {
-            assert_eq!(of_numbers(text), None, "{text}");
+            assert_eq!(dates(text), [], "{text}");
         }
     }
 

@@ -147,6 +147,13 @@ impl Cutter<'_, '_> {
         self.emit(Kind::Month, &date.month_term(), range.clone());
     }
 
+    /// The dates that a text of numbers stands for.
+    fn emit_dates_of(&mut self, range: &Range<usize>) {
+        for date in of_numbers(&self.text[range.clone()]) {
+            self.emit_date(date, range);
+        }
+    }
+
     /// A run of characters without spaces. It is empty afterwards.
     fn run(&mut self, run: &mut Range<usize>) {
         let range = std::mem::take(run);
@@ -241,6 +248,7 @@ impl Cutter<'_, '_> {
             if let Some(date) = self.dates.word(digits) {
                 self.emit_date(date, &range);
             }
+            self.emit_dates_of(&range);
         } else if shape.apostrophes && !shape.marks && !shape.digits {
             self.around_apostrophes(&range);
         } else {
@@ -281,9 +289,9 @@ impl Cutter<'_, '_> {
     /// A word with digits, underscores, dots or capitals inside.
     fn identifier(&mut self, range: &Range<usize>) {
         let word = &self.text[range.clone()];
-        if let Some(date) = of_numbers(word) {
+        if of_numbers(word).next().is_some() {
             self.emit_folded(Kind::Number, range.start..range.end);
-            self.emit_date(date, range);
+            self.emit_dates_of(range);
             return;
         }
         self.dates.word("");
@@ -314,8 +322,8 @@ impl Cutter<'_, '_> {
             return;
         }
         let joined = &self.text[compound.range.clone()];
-        if let Some(date) = of_numbers(joined) {
-            self.emit_date(date, &compound.range);
+        if of_numbers(joined).next().is_some() {
+            self.emit_dates_of(&compound.range);
             return;
         }
         let is_identifier = |text: &str| {
