@@ -19,7 +19,7 @@ pub(super) struct SearchArguments {
     /// The store, such as ./memory or sqlite:agent.db
     pub(super) store: String,
 
-    /// The question: words, "a phrase", -excluded, path:part
+    /// The question: words, "a phrase", path:part, and after -- also -excluded
     #[arg(required = true, num_args = 1..)]
     pub(super) words: Vec<String>,
 
