@@ -35,6 +35,12 @@ fn push(character: char, folded: &mut String) {
         '’' | 'ʼ' => folded.push('\''),
         // The dot that remains of a Turkish capital I.
         '\u{307}' => {}
+        // Marks without a form of their own: the soft hyphen, joiners, and those for the direction of writing.
+        '\u{ad}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{feff}' => {}
         _ => folded.push(character),
     }
 }
@@ -88,6 +94,9 @@ mod tests {
         assert_eq!(folded("ΟΔΟΣ"), folded("οδος"));
         assert_eq!(folded("Ёлка"), "елка");
         assert_eq!(folded("İstanbul"), "istanbul");
+        for invisible in ['\u{ad}', '\u{200b}', '\u{200d}', '\u{202e}', '\u{2066}', '\u{feff}'] {
+            assert_eq!(folded(&format!("poi{invisible}son{invisible}")), "poison");
+        }
     }
 
     #[test]

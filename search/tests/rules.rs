@@ -4,7 +4,7 @@
 use memdir_search::{Index, Options, Query};
 
 /// The scores of all hits of all cases, mixed into one number.
-const SCORES: u64 = 16_495_645_486_233_688_321;
+const SCORES: u64 = 10_399_588_624_739_870_401;
 
 /// The texts in backticks.
 fn quoted(cell: &str) -> Vec<&str> {
@@ -25,7 +25,11 @@ fn the_rules_of_the_readme_are_true() {
         let files: Vec<(&str, String)> = quoted(files)
             .iter()
             .map(|file| {
-                file.split_once(": ").map(|(path, text)| (path, text.replace("\\n", "\n"))).unwrap()
+                file.split_once(": ")
+                    .map(|(path, text)| {
+                        (path, text.replace("\\n", "\n").replace("\\u{ad}", "\u{ad}"))
+                    })
+                    .unwrap()
             })
             .collect();
         // Also in the other order, because that must not matter.
