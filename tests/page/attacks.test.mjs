@@ -159,7 +159,9 @@ testPage('no text of an attack does anything but to be read', written, async (vi
       if (![200, 400, 404].includes(status)) findings.push(`${status} for ${all[at + number]}`);
     });
   }
-  for (const address of some(all, 31)) {
+  // A part of a page has no frame.
+  const pages = all.filter((address) => !address.startsWith('/1/best?'));
+  for (const address of some(pages, 31)) {
     await open(address);
   }
 
