@@ -8,4 +8,5 @@ import './drafts.test.mjs';
 import './keys.test.mjs';
 import './looking.test.mjs';
 import './plain.test.mjs';
+import './search.test.mjs';
 import './tabs.test.mjs';

@@ -93,7 +93,7 @@ const pages = [
   ['timeline of 1,000 versions', '/1/history?path=/memories/log.md'],
   ['a diff', `/1/diff?id=${id}`],
   ['a version, with both its diffs', `/1/version?id=${id}`],
-  ['search of 10,000 files', '/1/search?q=nowhere'],
+  ['search of 10,000 files', '/1/search?q=nowhere&exact=1'],
 ];
 const title = ['milliseconds, medians', 'KiB', 'server', 'ratio', 'document', 'painted'];
 const row = (cells) =>

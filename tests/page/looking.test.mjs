@@ -34,7 +34,7 @@ testPage('names, contents and past versions are searched', [searched], async (vi
   assert.equal(await marks(), 'Kettle');
   await view.accessible();
   await page.locator('#main').getByRole('link', { name: 'A Kettle boils' }).click();
-  await page.waitForURL(/view=source&from=1&q=kettle#L2$/);
+  await page.waitForURL(/view=source&from=1&q=kettle&lines=\d-2#L2$/);
   await page.locator('#L2', { hasText: 'A Kettle boils' }).waitFor();
   assert.equal(await marks(), 'Kettle');
   assert.equal(await page.locator('#L2').evaluate((line) => line.matches(':target')), true);

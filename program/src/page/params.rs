@@ -24,9 +24,12 @@ pub(super) struct Params {
     pub(super) from: Option<String>,
     /// The search text, and its options.
     pub(super) q: Option<String>,
+    pub(super) exact: Option<String>,
     pub(super) regex: Option<String>,
     pub(super) case: Option<String>,
     pub(super) past: Option<String>,
+    /// The passage that a ranked search found, such as `3-5`.
+    pub(super) lines: Option<String>,
     /// A version or a change, another one, and how to show their difference.
     pub(super) id: Option<String>,
     pub(super) other: Option<String>,
@@ -123,6 +126,12 @@ impl Params {
 
     pub(super) fn from(&self) -> usize {
         given(&self.from).and_then(|from| from.parse().ok()).unwrap_or(1).max(1)
+    }
+
+    /// The first and the last line of the passage.
+    pub(super) fn lines(&self) -> Option<(u64, u64)> {
+        let (first, last) = given(&self.lines)?.split_once('-')?;
+        Some((first.parse().ok()?, last.parse().ok()?))
     }
 
     pub(super) fn layout(&self) -> Layout {

@@ -30,6 +30,7 @@ const SCRIPT: &str = concat!(
     include_str!("assets/hidden-characters.js"),
     include_str!("assets/editor.js"),
     include_str!("assets/stream.js"),
+    include_str!("assets/search.js"),
     include_str!("assets/keys.js"),
     include_str!("assets/page.js"),
 );
@@ -56,6 +57,7 @@ pub(super) fn router(site: Arc<Site>) -> Router {
         .route("/{memory}/diff", shows(pages::difference))
         .route("/{memory}/compare", shows(pages::compare))
         .route("/{memory}/search", shows(pages::search))
+        .route("/{memory}/best", shows(pages::best))
         .route("/{memory}/sensitive", shows(pages::sensitive))
         .route("/{memory}/edit", shows(pages::edit).merge(changes(pages::save)))
         .route("/{memory}/new", shows(pages::new).merge(changes(pages::create)))

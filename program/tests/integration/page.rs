@@ -177,7 +177,7 @@ fn between<'t>(text: &'t str, start: &str, end: &str) -> &'t str {
 }
 
 /// Every address of the page.
-const PAGES: [&str; 23] = [
+const PAGES: [&str; 24] = [
     "/",
     "/1/",
     "/1/branch?path=/memories",
@@ -190,6 +190,7 @@ const PAGES: [&str; 23] = [
     "/1/diff?id=x",
     "/1/compare?id=x&other=y",
     "/1/search?q=one",
+    "/1/best?q=one",
     "/1/sensitive",
     "/1/edit?path=/memories/a.md",
     "/1/new",

@@ -131,7 +131,7 @@ function replaceMain(main) {
 // Remembers the focused element. The returned function moves the focus to the element that replaced it.
 function focus() {
   const focused = document.activeElement;
-  const part = focused?.closest('#tree, #main');
+  const part = focused?.closest('#tree, #main, #best');
   if (!part || part === focused) return () => undefined;
   const key = (one) =>
     one.getAttribute('href') ?? one.dataset.branch ?? (fieldKey(one) || one.parentElement.dataset.fragment) ?? one.textContent;

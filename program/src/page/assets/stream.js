@@ -37,6 +37,7 @@ function hear({ changes }) {
     else if (own.length > 0 || changes.length === 0) compare().catch(() => undefined);
   }
   refresh();
+  searchAgain();
 }
 
 function connected(state) {

@@ -39,6 +39,8 @@ impl Frame<'_> {
                         form.search role="search" action=(link(room, "search", &[])) {
                             input #query type="search" name="q" value=(self.query) placeholder="Search  /"
                                 aria-label="Search names and contents" autocomplete="off" spellcheck="false";
+                            // The script shows the best files here while the user types.
+                            div #best { p role="status" {} div {} }
                         }
                         nav.places aria-label="Pages" {
                             @for (page, name) in places {
@@ -92,7 +94,7 @@ fn read_only(room: &Room) -> Markup {
 /// The list of keyboard shortcuts, which the script shows.
 fn keys() -> Markup {
     let keys = [
-        ("/", "search"),
+        ("/", "search; the arrows go through the results, Escape leaves"),
         ("j  k", "the next and the previous entry of a list"),
         ("Enter", "open it"),
         ("o", "show or hide what it changed"),

@@ -18,7 +18,7 @@ pub(super) use frame::{Frame, entrance, message};
 pub(super) use markdown::markdown;
 pub(super) use names::{change_name, content_name, is_deletion, version_name};
 pub(super) use odd::{hidden_characters, shown, shown_with_marks, spelled};
-pub(super) use source::{Notices, PAGE_LINES, parts, plain_source, source};
+pub(super) use source::{Notices, PAGE_LINES, first_of_part, parts, plain_source, source};
 pub(super) use times::{age, clock, short_age, time, zone_name};
 
 use super::site::{Room, Site};

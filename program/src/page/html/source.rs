@@ -16,6 +16,8 @@ pub(in crate::page) struct Notices<'n> {
     pub(in crate::page) rules: &'n dyn Fn(u64) -> Vec<String>,
     /// The places in a line that match the search, in bytes.
     pub(in crate::page) found: &'n dyn Fn(&str) -> Vec<Range<usize>>,
+    /// The first and the last line of the passage that a ranked search found.
+    pub(in crate::page) passage: Option<(u64, u64)>,
     /// The version that added the line with this number, in its own column.
     pub(in crate::page) origin: Option<&'n dyn Fn(u64) -> Markup>,
 }
@@ -23,8 +25,14 @@ pub(in crate::page) struct Notices<'n> {
 /// No highlights and no notes.
 impl Default for Notices<'_> {
     fn default() -> Self {
-        Self { rules: &|_| Vec::new(), found: &|_| Vec::new(), origin: None }
+        Self { rules: &|_| Vec::new(), found: &|_| Vec::new(), passage: None, origin: None }
     }
+}
+
+/// The number of the first line of the part that contains a line, for an address.
+pub(in crate::page) fn first_of_part(line: u64) -> String {
+    let lines = PAGE_LINES as u64;
+    ((line - 1) / lines * lines + 1).to_string()
 }
 
 /// The lines from number `first` on, at most [`PAGE_LINES`].
@@ -36,7 +44,8 @@ pub(in crate::page) fn source(text: &str, first: usize, notices: Notices<'_>) ->
         div.source tabindex="0" role="region" aria-label="Source" {
             @for (number, line) in wanted {
                 @let rules = (notices.rules)(number);
-                div.line.marked[!rules.is_empty()] id={ "L" (number) } {
+                @let is_passage = notices.passage.is_some_and(|(first, last)| first <= number && number <= last);
+                div.line.marked[!rules.is_empty()].passage[is_passage] id={ "L" (number) } {
                     @if let Some(origin) = notices.origin { span.origin { (origin(number)) } }
                     span.number aria-hidden="true" data-number=(number) {}
                     code { (shown_line(line, &(notices.found)(line))) }

@@ -197,11 +197,12 @@ fn lines(
     let total = usize::try_from(count_lines(text.as_bytes())).unwrap_or(usize::MAX);
     let first = params.from().min(total.max(1));
     let found = found_in(room, text);
-    let searched = Searched::or_nothing(params);
+    let searched = Searched::in_file(room, path, params);
     let rules = |number: u64| {
         let here = found.iter().filter(|(line, _)| *line == number);
         here.map(|(_, rule)| rule.clone()).collect()
     };
+    let passage = params.lines();
     let part = |from: usize| {
         let from = from.to_string();
         let mut asked = vec![("path", path.as_str()), ("view", view), ("from", &from)];
@@ -209,7 +210,7 @@ fn lines(
         link(room.number, "file", &asked)
     };
     html! {
-        (source(text, first, Notices { rules: &rules, found: &|line| searched.places(line), origin }))
+        (source(text, first, Notices { rules: &rules, found: &|line| searched.places(line), passage, origin }))
         (parts(total, first, &part))
     }
 }

@@ -1,11 +1,12 @@
-//! The search in names, contents, and past versions.
+//! The search in names, contents, and past versions: for exact lines, or for the files that answer a question best.
 
 use maud::{Markup, html};
 
 use super::framed;
+use super::ranked::ranked;
 use super::searched::{Searched, carried};
 use crate::page::answer::{Done, PageAnswer, Refusal};
-use crate::page::html::{PAGE_LINES, link, operation, shown, time};
+use crate::page::html::{first_of_part, link, operation, shown, time};
 use crate::page::params::{Params, given};
 use crate::page::site::{Room, Site};
 use memdir::path::MemoryPath;
@@ -48,6 +49,7 @@ fn options(
                     aria-describedby=[problem.map(|_| "q-problem")] aria-invalid=[problem.map(|_| "true")]
                     autofocus[problem.is_some()];
             }
+            (choice("exact", given(&params.exact).is_some(), "Exact text"))
             (choice("case", given(&params.case).is_some(), "Match case"))
             (choice("regex", given(&params.regex).is_some(), "Regular expression"))
             @if room.has_history() { (choice("past", given(&params.past).is_some(), "Include past versions")) }
@@ -64,6 +66,9 @@ fn found(
     params: &Params,
 ) -> Result<Markup, Refusal> {
     let Some(query) = searched.query() else { return Ok(html! {}) };
+    if !is_exact(params) {
+        return ranked(room, path, given(&params.q).unwrap_or_default());
+    }
     let memory = room.memory();
     let matches = memory.grep(query, path.as_str(), MAX)?;
     let past = match given(&params.past) {
@@ -80,6 +85,13 @@ fn found(
         @if matches.is_empty() && past.is_empty() { p.note { "Nothing was found." } }
         @if is_cut { p.note { "There may be more: the first " (MAX) " are shown." } }
     })
+}
+
+/// Whether the search is for exact lines. Otherwise it ranks files by the words of the text.
+fn is_exact(params: &Params) -> bool {
+    [&params.exact, &params.case, &params.regex, &params.past]
+        .into_iter()
+        .any(|option| given(option).is_some())
 }
 
 /// The address that redacts the search text in all versions.
@@ -155,10 +167,4 @@ fn line_of_version(room: &Room, found: &HistoryMatch, params: &Params) -> String
     asked.push(("from", &from));
     asked.extend(carried(params));
     format!("{}#L{line}", link(room.number, "version", &asked))
-}
-
-/// The first line of the part that contains a line.
-fn first_of_part(line: u64) -> String {
-    let lines = PAGE_LINES as u64;
-    ((line - 1) / lines * lines + 1).to_string()
 }

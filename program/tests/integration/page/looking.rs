@@ -43,7 +43,7 @@ fn what_is_searched_for_is_marked_where_it_is_found_and_where_it_leads() {
     assert_eq!(marks(&found), ["tea", "Tea", "tea", "TEA"], "{found}");
     // Case matters on request, and marked text is never markup.
     assert_eq!(marks(&page.get("/1/search?q=Tea&case=1").text()), ["Tea"]);
-    let markup = page.get("/1/search?q=%3Cb%3E").text();
+    let markup = page.get("/1/search?q=%3Cb%3E&exact=1").text();
     assert_eq!(marks(&markup), ["&lt;b&gt;"], "{markup}");
     assert_eq!(marks(&page.get("/1/search?q=t.a&regex=1").text()), ["tea", "Tea", "tea"]);
     for link in found.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
@@ -77,6 +77,60 @@ fn what_is_searched_for_is_marked_where_it_is_found_and_where_it_leads() {
     let opened = page.get("/1/file?path=/memories/long.txt&view=source&q=a").text();
     assert_eq!(marks(&opened).len(), 5_000);
     assert!(opened.contains(&"a".repeat(15_000)));
+}
+
+#[test]
+fn the_best_files_are_ranked_with_the_words_of_a_question_marked() {
+    let place = tempfile::tempdir().unwrap();
+    let memory = memory(place.path());
+    let text = "# People\n\nBen takes a train.\n\n## Anna\n\nShe prefers <b>green</b> tea.\r\n";
+    let text = format!("{text}\n## Others\n\n{}\n", "many words. ".repeat(100));
+    memory.create("/memories/people.md", &text).unwrap();
+    memory.create("/memories/tea.md", "Tea is in the kitchen.\n").unwrap();
+    let page = Page::open(&[place.path().to_str().unwrap()], &[]);
+    for address in ["/1/best?q=preferred+green+teas", "/1/search?q=preferred+green+teas"] {
+        let found = page.get(address).text();
+        assert!(found.contains("2 files were found, the best first."), "{found}");
+        assert!(found.find("people.md</bdi>") < found.rfind("tea.md</bdi>"), "{found}");
+        assert!(found.contains("She <mark>prefers</mark> &lt;b&gt;<mark>green</mark>"), "{found}");
+        // The link opens the file at the passage, with the words marked.
+        let link = found.split("href=\"").find(|link| link.contains("people.md&amp;view=source"));
+        let link = link.unwrap().split('"').next().unwrap().replace("&amp;", "&");
+        assert!(link.contains("&lines=1-7#L"), "{link}");
+        let opened = page.get(link.split('#').next().unwrap()).text();
+        let line = between(&opened, "<div class=\"line passage\" id=\"L7\">", "</div>");
+        assert!(line.contains("<mark>prefers</mark> &lt;b&gt;<mark>green</mark>"), "{line}");
+        assert!(opened.contains("<div class=\"line\" id=\"L9\">"), "{opened}");
+    }
+    // Nothing, and an address with invalid lines.
+    let nothing = page.get("/1/best?q=samovar").text();
+    assert!(nothing.contains("Nothing was found.") && !nothing.contains("<li>"), "{nothing}");
+    assert_eq!(page.get("/1/best").status, 200);
+    assert_eq!(page.get("/1/search?q=tea&path=/memories/none").status, 404);
+    for lines in ["-", "1", "9-2", "0-99999999999999999999", "x-y", "7-7&path=/memories/none"] {
+        let address = format!("/1/file?path=/memories/tea.md&view=source&q=tea&lines={lines}");
+        assert!([200, 400].contains(&page.get(&address).status), "{lines}");
+    }
+}
+
+#[test]
+fn a_ranked_search_counts_files_that_are_left_out_and_shows_no_redacted_text() {
+    let place = tempfile::tempdir().unwrap();
+    let memory = memory(place.path());
+    memory.create("/memories/small.md", "tea\n").unwrap();
+    memory.create("/memories/large.md", &"tea word ".repeat(20_000)).unwrap();
+    let store = place.path().to_str().unwrap();
+    let page = Page::open(&[store], &["--search-max-bytes", "50000"]);
+    let found = page.get("/1/best?q=tea").text();
+    assert!(found.contains("1 file was found. 1 file was not searched"), "{found}");
+    drop(page);
+
+    let key = ["AKIA", "IOSFODNN7QWERTYU"].concat();
+    memory.create("/memories/key.md", &format!("the harbour key is {key}\n")).unwrap();
+    let page = Page::open(&[store], &["--sensitive-on-view", "--read-only"]);
+    let found = page.get("/1/best?q=harbour").text();
+    assert!(found.contains("<mark>harbour</mark>") && !found.contains(&key), "{found}");
+    assert!(page.get(&format!("/1/best?q={key}")).text().contains("Nothing was found."));
 }
 
 /// The tree is open down to the shown directory.

@@ -33,6 +33,7 @@ fn no_request_breaks_it() {
         "diff",
         "compare",
         "search",
+        "best",
         "sensitive",
         "edit",
         "new",
