@@ -5,7 +5,8 @@ use memdir_store::Error;
 use super::Memory;
 use crate::files;
 use crate::reply;
-use crate::search::{Question, SearchResults};
+use crate::search::{Kept, Question, SearchResults};
+use crate::store::InContext;
 
 /// The ranked search (feature `search`).
 impl Memory {
@@ -30,7 +31,8 @@ impl Memory {
     /// `path:notes` requires a text in the path. The words of a path are searched, too.
     ///
     /// A search finds every write that was acknowledged before it, by any process. It asks the store for changes, and reads the files that have
-    /// changed. The first search of a memory reads all files. The texts are held in memory, up to
+    /// changed. The first search of a memory reads all files, unless a process has kept an index
+    /// ([`search_keep`](crate::MemoryOptions::search_keep)). The texts are held in memory, up to
     /// [`search_max_bytes`](crate::MemoryOptions::search_max_bytes), in an index that the clones and sessions of this memory share. In a local
     /// directory, a file is read again if it was changed within the last three seconds. On a network file system, a search finds a change by
     /// another machine once the system shows it, and the clocks of both machines must agree to about a second.
@@ -45,10 +47,18 @@ impl Memory {
         let path = &self.begin_at(path)?;
         let store = self.in_context();
         let question = Question { text: query, path, limit };
-        let results = self.searcher.search(&store, &self.policies, &question)?;
+        let kept = self.kept_search();
+        let results = self.searcher.search(&store, &self.policies, &question, kept.as_ref())?;
         if results.hits.is_empty() && !files::exists(&store, path)? {
             return Err(reply::view_missing(path));
         }
         Ok(results)
+    }
+
+    /// Where the index is kept for other processes. Several mounted stores keep none: a text of one would be in another.
+    fn kept_search(&self) -> Option<Kept<'_>> {
+        let (store, options) = (&**self.without_recorder(), self.options());
+        let keeps = options.search_keep && store.mounts().is_none();
+        keeps.then(|| Kept::new(InContext::new(store, &self.context()), options.read_only))
     }
 }
