@@ -104,6 +104,11 @@ type MemoryOptions struct {
 	// left out. None sets no limit. Set it with [Of] or [None]. Default: 256 MiB.
 	SearchMaxBytes Opt[int] `json:"search_max_bytes,omitzero"`
 
+	// SearchKeep: Keeps the index of search in hidden files of the store, so the first search of a process reads only
+	// the files that have changed. It has the texts of the files, and is encrypted if the store is. A store of
+	// several mounted stores keeps none. Default: no.
+	SearchKeep bool `json:"search_keep,omitzero"`
+
 	// SearchRecency: Makes search prefer files that were written recently: the score of the newest file is half as
 	// large again, and a file that is older by this duration gets half of that bonus. None gives time no influence.
 	// Set it with [Of] or [None]. Default: none.

@@ -114,6 +114,9 @@ fn read_dialect(given: OrDefault<'_, hints::Dialect>) -> PyResult<Dialect> {
 ///     search_max_bytes: The most bytes of memory for the index of `search`, which holds the texts
 ///         and takes about 1.7 times their size. If not all files fit, the first search takes the
 ///         newest, and each result says how many are left out. `None` sets no limit.
+///     search_keep: Keeps the index of `search` in hidden files of the store, so the first search
+///         of a process reads only the files that have changed. It has the texts of the files, and
+///         is encrypted if the store is. A store of several mounted stores keeps none.
 ///     search_recency: Makes `search` prefer files that were written recently: the score of the
 ///         newest file is half as large again, and a file that is older by this duration gets half
 ///         of that bonus. `None` gives time no influence. Seconds, or a `timedelta`.
@@ -182,9 +185,10 @@ impl Memory {
             record_access=False, never_expire=(), history=False, \
             history_max_age=2592000.0, history_max_versions=None, \
             history_max_bytes=None, actor=None, search_language='auto', \
-            search_max_bytes=268435456, search_recency=None, before=None, \
-            after=None, event_content=False, durability='full', lock_timeout=10.0, \
-            namespace=None, encryption_key=None, encrypt_names=False)",
+            search_max_bytes=268435456, search_keep=False, search_recency=None, \
+            before=None, after=None, event_content=False, durability='full', \
+            lock_timeout=10.0, namespace=None, encryption_key=None, \
+            encrypt_names=False)",
     )]
     fn new<'py>(
         py: Python<'py>,

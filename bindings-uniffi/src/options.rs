@@ -110,6 +110,11 @@ pub struct MemoryOptions {
     /// result says how many are left out. `null` sets no limit. Default: 256 MiB.
     #[uniffi(default = Some(268435456))]
     pub search_max_bytes: Option<i64>,
+    /// Keeps the index of `search` in hidden files of the store, so the first search of a process
+    /// reads only the files that have changed. It has the texts of the files, and is encrypted if
+    /// the store is. A store of several mounted stores keeps none. Default: no.
+    #[uniffi(default = false)]
+    pub search_keep: bool,
     /// Makes `search` prefer files that were written recently: the score of the newest file is half
     /// as large again, and a file that is older by this duration gets half of that bonus. `null`
     /// gives time no influence. Default: `null`.
@@ -212,6 +217,9 @@ impl TryFrom<MemoryOptions> for memdir::MemoryOptions {
         }
         options
             .set("search_max_bytes", given.search_max_bytes.map_or(Given::None, Given::Number))?;
+        if given.search_keep {
+            options.set("search_keep", Given::Flag(true))?;
+        }
         if let Some(value) = given.search_recency {
             options.set("search_recency", Given::Duration(value))?;
         }

@@ -41,6 +41,7 @@ fn defaults() -> MemoryOptions {
         history_max_bytes: None,
         search_language: None,
         search_max_bytes: core.search_max_bytes.map(|limit| i64::try_from(limit).unwrap()),
+        search_keep: false,
         search_recency: None,
         actor: None,
     }

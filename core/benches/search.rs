@@ -1,5 +1,5 @@
 //! The cost of a search over 10,000 files, on a store in the process, a local directory and SQLite. The first search is compared with
-//! reading all files. A search after which nothing has changed is compared with a listing, and with the revision.
+//! reading all files, and with the first one that has a kept index. A search after which nothing has changed is compared with a listing, and with the revision.
 //!
 //! `cargo bench -p memdir --features search --bench search`. Each search alternates with its floor; look at the ratios. Set
 //! `MEMDIR_POSTGRES` to the address of an empty namespace to measure PostgreSQL as well, compared with one `select`.
@@ -45,6 +45,7 @@ fn main() {
         // The change of each file is over for long enough to be trusted.
         std::thread::sleep(Duration::from_secs(4));
         first(name, &store);
+        kept(name, &store);
         for question in QUESTIONS {
             warm(name, &store, question);
         }
@@ -79,6 +80,39 @@ fn first(name: &str, store: &Arc<dyn Store>) {
         }));
     }
     show(&format!("{name}: first, against reading"), ours, floor);
+}
+
+/// The first search of a process with an index that was kept, compared with the first one without, with one after which nothing has
+/// changed, and with a listing and a read of the index.
+fn kept(name: &str, store: &Arc<dyn Store>) {
+    let mut options = MemoryOptions::default();
+    options.search_keep = true;
+    let keeping = || Memory::with_store(Arc::clone(store), options.clone());
+    let plain = || Memory::with_store(Arc::clone(store), MemoryOptions::default());
+    let directory = MemoryPath::parse("/memories/.memdir-search").unwrap();
+    let (mut saving, mut without) = (Vec::new(), Vec::new());
+    for _ in 0..FIRST_ROUNDS {
+        let _ = store.delete(&directory);
+        saving.push(timed(|| search(&keeping(), QUESTIONS[0])));
+        without.push(timed(|| search(&plain(), QUESTIONS[0])));
+    }
+    let warm = keeping();
+    search(&warm, QUESTIONS[0]);
+    let (mut first, mut warms, mut reads) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        first.push(timed(|| search(&keeping(), QUESTIONS[0])));
+        warms.push(timed(|| search(&warm, QUESTIONS[0])));
+        reads.push(timed(|| {
+            let files = store.list(&directory).unwrap();
+            assert!(store.read(&files[0].path).unwrap().len() > FILES);
+            assert!(listed(&**store).len() >= FILES);
+        }));
+    }
+    show(&format!("{name}: saves, against first"), saving, without.clone());
+    show(&format!("{name}: kept, against first"), first.clone(), without);
+    show(&format!("{name}: kept, against warm"), first.clone(), warms);
+    show(&format!("{name}: kept, against reading it"), first, reads);
+    let _ = store.delete(&directory);
 }
 
 /// A search after which nothing has changed, compared with a listing, or with the revision if the store has one.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memdir_store::path::{Folding, MemoryPath};
-use memdir_store::{Error, HookError};
+use memdir_store::{Error, HookError, SEARCH};
 
 use crate::call::Call;
 use crate::changes::{self, Change, Subscription};
@@ -24,7 +24,8 @@ use crate::reply::{self, Content, Reply};
 use crate::search::Searcher;
 use crate::session::Session;
 use crate::store::{
-    Cancellation, FileToDelete, InContext, Mutation, ReadOnly, Store, StoreError, open_store,
+    Cancellation, Context, FileToDelete, InContext, Mutation, ReadOnly, Store, StoreError,
+    open_store,
 };
 use crate::trace;
 use crate::unit_of_work::UnitOfWork;
@@ -617,10 +618,18 @@ impl Memory {
         changes::observe(&self.store, listener)
     }
 
-    /// Drops the texts that the search holds in memory.
+    /// Drops the texts that a search holds in memory.
     pub(crate) fn forget_searched(&self) {
         #[cfg(feature = "search")]
         self.searcher.clear();
+    }
+
+    /// Drops the texts that searches of any process have kept in the store.
+    ///
+    /// # Errors
+    /// Failures of the store: texts may be left in it.
+    pub(crate) fn forget_kept_searches(&self) -> Result<(), StoreError> {
+        forget_kept_searches(&**self.without_recorder())
     }
 
     /// Applies `expire_after` before the first command. A failure is not reported here: if the store is broken,
@@ -629,5 +638,28 @@ impl Memory {
         self.policies.expiry.before_first(&self.cancellation, |older_than| {
             let _ = self.expire(older_than, false, &mut |_| ControlFlow::Continue(()));
         });
+    }
+}
+
+/// Removes the kept indexes of a store and of the stores that are mounted in it. A process that is about to keep one loses its claim,
+/// unless it makes its claim later. Then it finds the text no longer.
+fn forget_kept_searches(store: &dyn Store) -> Result<(), StoreError> {
+    if store.info().is_read_only {
+        return Ok(());
+    }
+    if let Some(mounts) = store.mounts() {
+        return mounts.stores().iter().try_for_each(|(_, store)| forget_kept_searches(&**store));
+    }
+    let path = MemoryPath::root().join(SEARCH).map_err(|_| StoreError::NameTooLong)?;
+    // A cancelled call must not leave texts behind, so this has no cancellation.
+    match store.list(&path) {
+        Err(StoreError::NotFound) => return Ok(()),
+        // A file is in the place of the directory.
+        Ok(_) | Err(StoreError::NotADirectory) => {}
+        Err(error) => return Err(error),
+    }
+    match store.mutate(&Context::new(), Mutation::Delete { path: &path }) {
+        Ok(_) | Err(StoreError::NotFound) => Ok(()),
+        Err(error) => Err(error),
     }
 }

@@ -200,7 +200,7 @@ impl Recorder {
     ) -> Result<(), StoreError> {
         let mut listed = self.store.list_in(context, directory).map_err(StoreError::unchanged)?;
         listed.sort_by(|a, b| a.path.cmp(&b.path));
-        for entry in listed.iter().filter(|entry| !self.reader.is_hidden(&entry.path)) {
+        for entry in listed.iter().filter(|entry| !self.reader.is_journal(&entry.path)) {
             let deleted = if entry.path.is_reserved() {
                 self.store.mutate(context, Mutation::Delete { path: &entry.path }).map(drop)
             } else {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use memdir_store::backoff::Backoff;
 use memdir_store::path::MemoryPath;
-use memdir_store::{Context, Entry, Store, StoreError};
+use memdir_store::{Context, Entry, Store, StoreError, is_of_search};
 
 use super::index::Index;
 use super::journal::Journal;
@@ -85,17 +85,20 @@ impl HistoryReader {
     }
 
     /// Whether a path is the journal's directory or below it.
-    pub(super) fn is_hidden(&self, path: &MemoryPath) -> bool {
+    pub(super) fn is_journal(&self, path: &MemoryPath) -> bool {
         self.is_inside && path.names().next().is_some_and(kept_files::is_reserved)
     }
 
-    pub(super) fn hide_in(&self, entries: &mut Vec<Entry>) {
-        if self.is_inside {
-            entries.retain(|entry| !self.is_hidden(&entry.path));
-        }
+    /// Whether a path belongs to the journal or to the kept index of a search, which both are no files of the memory.
+    pub(super) fn is_hidden(&self, path: &MemoryPath) -> bool {
+        self.is_journal(path) || is_of_search(path)
     }
 
-    /// The files of the store, without the files of the journal.
+    pub(super) fn hide_in(&self, entries: &mut Vec<Entry>) {
+        entries.retain(|entry| !self.is_hidden(&entry.path));
+    }
+
+    /// The files of the memory.
     pub(super) fn visible_files(
         &self,
         context: &Context,

@@ -69,6 +69,7 @@ class _Common(TypedDict, total=False):
         "turkish",
     ]
     search_max_bytes: int | None
+    search_keep: bool
     search_recency: float | timedelta | None
     event_content: bool
     durability: Literal["full", "relaxed"]

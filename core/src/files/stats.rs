@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::time::{Duration, SystemTime};
 
-use memdir_store::Error;
 use memdir_store::path::{MAX_LEVELS, MemoryPath};
+use memdir_store::{Error, is_of_search};
 use serde::Serialize;
 
 use super::read::refusal;
@@ -76,7 +76,12 @@ pub(crate) fn stats(
     history: Option<&HistoryReader>,
 ) -> Result<Stats, Error> {
     let mut files = Vec::new();
-    store.files(&mut |file| files.push(file)).map_err(Error::Store)?;
+    let listed = store.files(&mut |file| {
+        if !is_of_search(&file.path) {
+            files.push(file);
+        }
+    });
+    listed.map_err(Error::Store)?;
     sort_by_path(&mut files);
     let directories = directories(store, &files)?;
     let sized = |file: &Entry| match file.kind {

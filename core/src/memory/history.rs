@@ -16,7 +16,7 @@ use crate::history::{
 use crate::options::MemoryOptions;
 use crate::reply;
 use crate::session::Session;
-use crate::store::{Context, Store};
+use crate::store::{Context, Store, StoreError};
 use crate::unit_of_work::UnitOfWork;
 
 /// The history of a memory with [`MemoryOptions::history`](crate::MemoryOptions::history).
@@ -182,8 +182,7 @@ impl Memory {
     /// [`read_version`](Memory::read_version).
     pub fn redact(&self, id: HistoryId, reason: &str) -> Result<Option<HistoryId>, HistoryError> {
         let redacted = self.changing()?.redact(&self.context(), id, reason);
-        self.forget_searched();
-        redacted
+        self.forgotten(false, redacted)
     }
 
     /// Permanently removes every content that matches the query from the history, in all versions of all files,
@@ -224,8 +223,7 @@ impl Memory {
         let recorder = if dry_run { self.recorder()? } else { self.changing()? };
         let has_text = |content: &[u8]| query.is_in_content(content);
         let redacted = recorder.redact_matching(&self.context(), &has_text, reason, dry_run);
-        self.forget_searched();
-        redacted
+        self.forgotten(dry_run, redacted)
     }
 
     /// Like [`redact_text`](Memory::redact_text), but a match in a current file is not an error: that content
@@ -258,8 +256,7 @@ impl Memory {
         let recorder = if dry_run { self.recorder()? } else { self.changing()? };
         let has_text = |content: &[u8]| query.is_in_content(content);
         let redacted = recorder.redact_past_matching(&self.context(), &has_text, reason, dry_run);
-        self.forget_searched();
-        redacted
+        self.forgotten(dry_run, redacted)
     }
 
     /// Removes the versions that the retention options no longer keep, and returns the number of removed change
@@ -309,7 +306,7 @@ impl Memory {
         let unit = self.work();
         let erased = unit.erase(recorder, dry_run);
         unit.finish();
-        self.forget_searched();
+        let erased = self.forgotten(dry_run, erased);
         erased.map_err(|error| reply::condition(&MemoryPath::root(), error))
     }
 
@@ -397,6 +394,19 @@ impl Memory {
     /// Returns the reader of the history.
     pub(super) fn reader(&self) -> Result<&HistoryReader, HistoryError> {
         self.recorder().map(Recorder::reader)
+    }
+
+    /// The result of a removal, after the texts that searches hold were dropped, too. If the removal failed, a part of it may have been
+    /// done.
+    fn forgotten<T, E: From<StoreError>>(&self, dry_run: bool, done: Result<T, E>) -> Result<T, E> {
+        self.forget_searched();
+        if dry_run {
+            return done;
+        }
+        let forgotten = self.forget_kept_searches();
+        let done = done?;
+        forgotten.map_err(StoreError::after_changes)?;
+        Ok(done)
     }
 
     /// Returns the recorder, if the memory may be changed.

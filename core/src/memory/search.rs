@@ -6,7 +6,8 @@ use super::Memory;
 use crate::command::{SearchCall, SearchInput};
 use crate::files;
 use crate::reply::{self, Content, Reply};
-use crate::search::{MOST_FILES, Question, SearchResults, answer_for_model};
+use crate::search::{Kept, MOST_FILES, Question, SearchResults, answer_for_model};
+use crate::store::InContext;
 
 /// The ranked search (feature `search`).
 impl Memory {
@@ -31,7 +32,8 @@ impl Memory {
     /// `path:notes` requires a text in the path. The words of a path are searched, too.
     ///
     /// A search finds every write that was acknowledged before it, by any process. It asks the store for changes, and reads the files that have
-    /// changed. The first search of a memory reads all files. The texts are held in memory, up to
+    /// changed. The first search of a memory reads all files, unless a process has kept an index
+    /// ([`search_keep`](crate::MemoryOptions::search_keep)). The texts are held in memory, up to
     /// [`search_max_bytes`](crate::MemoryOptions::search_max_bytes), in an index that the clones and sessions of this memory share. In a local
     /// directory, a file is read again if it was changed within the last three seconds. On a network file system, a search finds a change by
     /// another machine once the system shows it, and the clocks of both machines must agree to about a second.
@@ -46,7 +48,8 @@ impl Memory {
         let path = &self.begin_at(path)?;
         let store = self.in_context();
         let question = Question { text: query, path, limit };
-        let results = self.searcher.search(&store, &self.policies, &question)?;
+        let kept = self.kept_search();
+        let results = self.searcher.search(&store, &self.policies, &question, kept.as_ref())?;
         if results.hits.is_empty() && !files::exists(&store, path)? {
             return Err(reply::view_missing(path));
         }
@@ -76,5 +79,12 @@ impl Memory {
             self.search(&query, path.as_deref().unwrap_or("/memories"), MOST_FILES)
         });
         Reply::from(found.map(|results| Content::Text(answer_for_model(&results))))
+    }
+
+    /// Where the index is kept for other processes. Several mounted stores keep none: a text of one would be in another.
+    fn kept_search(&self) -> Option<Kept<'_>> {
+        let (store, options) = (&**self.without_recorder(), self.options());
+        let keeps = options.search_keep && store.mounts().is_none();
+        keeps.then(|| Kept::new(InContext::new(store, &self.context()), options.read_only))
     }
 }

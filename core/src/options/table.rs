@@ -108,6 +108,11 @@ pub struct MemoryOptions {
     /// result says how many are left out. `None` sets no limit. Default: 256 MiB.
     #[cfg(feature = "search")]
     pub search_max_bytes: Option<u64>,
+    /// Keeps the index of `search` in hidden files of the store, so the first search of a process
+    /// reads only the files that have changed. It has the texts of the files, and is encrypted if
+    /// the store is. A store of several mounted stores keeps none. Default: no.
+    #[cfg(feature = "search")]
+    pub search_keep: bool,
     /// Makes `search` prefer files that were written recently: the score of the newest file is half
     /// as large again, and a file that is older by this duration gets half of that bonus. `None`
     /// gives time no influence. Default: `None`.
@@ -166,6 +171,8 @@ impl Default for MemoryOptions {
             #[cfg(feature = "search")]
             search_max_bytes: Some(268_435_456),
             #[cfg(feature = "search")]
+            search_keep: false,
+            #[cfg(feature = "search")]
             search_recency: None,
             event_content: false,
             durability: Durability::Full,
@@ -206,6 +213,8 @@ pub(super) const NAMES: &[&str] = &[
     "search_language",
     #[cfg(feature = "search")]
     "search_max_bytes",
+    #[cfg(feature = "search")]
+    "search_keep",
     #[cfg(feature = "search")]
     "search_recency",
     "event_content",
@@ -263,6 +272,8 @@ impl MemoryOptions {
             "search_language" => self.search_language = given.word()?,
             #[cfg(feature = "search")]
             "search_max_bytes" => self.search_max_bytes = given.limit()?,
+            #[cfg(feature = "search")]
+            "search_keep" => self.search_keep = given.flag()?,
             #[cfg(feature = "search")]
             "search_recency" => self.search_recency = given.optional_duration()?,
             "event_content" => self.event_content = given.flag()?,

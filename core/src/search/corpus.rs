@@ -1,5 +1,7 @@
 //! [`Corpus`]: the index of one memory, and what it knows of each file.
 
+mod saved;
+
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _, RandomState};
 use std::time::SystemTime;
@@ -9,6 +11,7 @@ use memdir_store::path::{Folding, MAX_LEVELS, MemoryPath};
 use memdir_store::{Error, StoreInfo};
 
 use super::MAX_HITS;
+use super::kept::Kept;
 use super::reading::{Content, read_each};
 use super::results::{SearchHit, SearchResults};
 use super::trust::{Moment, Seen};
@@ -37,7 +40,32 @@ pub(super) struct Corpus {
     round: u64,
     fingerprints: Fingerprints,
     folding: Folding,
+    /// A digest of the options and versions that the texts and the index depend on.
+    settings: u64,
+    /// The texts in the kept index that are no longer current. `None` if nothing has changed since the index was kept or loaded.
+    outdated: Option<Extent>,
 }
+
+/// A number of files, and the size of their texts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Extent {
+    files: usize,
+    bytes: usize,
+}
+
+impl Extent {
+    fn add(&mut self, bytes: usize) {
+        self.files += 1;
+        self.bytes += bytes;
+    }
+}
+
+/// Less than this is not worth a write: another process reads it as fast as an index.
+const WORTH: Extent = Extent { files: 16, bytes: 64 * 1024 };
+/// This many files are worth a write, also if they are a small part of the index.
+const MANY_FILES: usize = 1_000;
+/// The part of the texts that is worth a write: a tenth.
+const PART: usize = 10;
 
 /// The state of a file in the index.
 #[derive(Debug)]
@@ -49,10 +77,26 @@ struct FileState {
     round: u64,
     /// For a file that did not fit: the memory of the index at that moment.
     left_out_at: Option<usize>,
+    /// The size of its text in the index.
+    bytes: usize,
+    /// Whether the kept index has this text and this fingerprint.
+    is_kept: bool,
 }
 
 impl Corpus {
-    pub(super) fn new(info: &StoreInfo, options: &MemoryOptions) -> Self {
+    /// The index that another process has kept, or an empty one.
+    pub(super) fn begin(
+        info: &StoreInfo,
+        options: &MemoryOptions,
+        kept: Option<&Kept<'_>>,
+    ) -> Self {
+        let empty = || Self::new(info, options);
+        let Some(kept) = kept else { return empty() };
+        let bytes = kept.newest(options.search_max_bytes.unwrap_or(u64::MAX));
+        bytes.and_then(|bytes| empty().with_saved(&bytes)).unwrap_or_else(empty)
+    }
+
+    fn new(info: &StoreInfo, options: &MemoryOptions) -> Self {
         let mut of_index = Options::default().language(options.search_language.of_index());
         if let Some(bytes) = options.search_max_bytes {
             of_index = of_index.max_bytes(usize::try_from(bytes).unwrap_or(usize::MAX));
@@ -70,7 +114,44 @@ impl Corpus {
             round: 0,
             fingerprints: info.fingerprints,
             folding: Folding::new(info.folds_case),
+            settings: saved::settings(info, options),
+            outdated: None,
         }
+    }
+
+    /// Keeps the index for other processes, if that is worth a write. A failure only costs them time.
+    ///
+    /// The claim comes before a listing, so every text that is kept was in the store after the claim was made. Whoever removes a
+    /// text for good removes the claims after it.
+    pub(super) fn keep(&mut self, store: &InContext<'_>, policies: &Policies, kept: &Kept<'_>) {
+        if kept.is_read_only || !self.is_worth_keeping() {
+            return;
+        }
+        if let Some(claim) = kept.claim() {
+            let most = policies.options.search_max_bytes.unwrap_or(u64::MAX);
+            let updated = self.update(store, policies);
+            let bytes = updated.ok().map(|()| self.saved());
+            kept.fill(claim, bytes.filter(|bytes| bytes.len() as u64 <= most));
+        }
+        // Also after a failure: the next attempt comes when as much has changed again.
+        for state in self.files.values_mut() {
+            state.is_kept = state.seen.is_trusted();
+        }
+        self.outdated = None;
+    }
+
+    fn is_worth_keeping(&self) -> bool {
+        let Some(mut changed) = self.outdated else { return false };
+        let mut all = Extent::default();
+        for state in self.files.values().filter(|state| state.left_out_at.is_none()) {
+            all.add(state.bytes);
+            // Another process reads the others in any case.
+            if !state.is_kept && state.seen.is_trusted() {
+                changed.add(state.bytes);
+            }
+        }
+        let is_worth = changed.files >= WORTH.files || changed.bytes >= WORTH.bytes;
+        changed.files >= MANY_FILES || is_worth && changed.bytes.saturating_mul(PART) >= all.bytes
     }
 
     /// Brings the index up to date with the store.
@@ -153,10 +234,14 @@ impl Corpus {
         }
         if known < self.files.len() {
             let (index, round) = (&mut self.index, self.round);
+            let outdated = self.outdated.get_or_insert_default();
             self.files.retain(|path, state| {
                 let is_listed = state.round == round;
                 if !is_listed {
                     index.remove(name(path));
+                    if state.is_kept {
+                        outdated.add(state.bytes);
+                    }
                 }
                 is_listed
             });
@@ -180,6 +265,12 @@ impl Corpus {
     /// Puts a file into the index.
     fn put(&mut self, file: &Entry, content: Content, listed: (Moment, Moment)) {
         let path = name(&file.path);
+        let outdated = self.outdated.get_or_insert_default();
+        let known = self.files.get(&file.path).filter(|known| known.is_kept);
+        if let Some(known) = known {
+            outdated.add(known.bytes);
+        }
+        let mut bytes = 0;
         let is_left_out = match content {
             Content::Gone => {
                 self.index.remove(path);
@@ -191,6 +282,7 @@ impl Corpus {
                 true
             }
             Content::Text(text) => {
+                bytes = text.len();
                 if self.index.get(path).is_some_and(|(_, known)| known == text) {
                     self.index.set_modified(path, file.modified);
                     false
@@ -205,6 +297,8 @@ impl Corpus {
             modified: file.modified,
             round: self.round,
             left_out_at: is_left_out.then(|| self.index.memory()),
+            bytes: if is_left_out { 0 } else { bytes },
+            is_kept: false,
         };
         self.files.insert(file.path.clone(), state);
     }

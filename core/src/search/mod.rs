@@ -3,9 +3,12 @@
 //! The crate `memdir-search` ranks texts that it holds in memory. This module keeps its index in step with a store: each search first asks
 //! the store what has changed, and reads only that ([`corpus`]). The index is a cache, so every doubt about it is resolved by reading the
 //! files again.
+//!
+//! With the option `search_keep` the index outlives the process, in hidden files of the store ([`kept`]).
 
 mod answer;
 mod corpus;
+mod kept;
 mod language;
 mod reading;
 mod results;
@@ -22,6 +25,7 @@ use memdir_store::turns::Turns;
 
 pub(crate) use answer::{MOST_FILES, text as answer_for_model};
 use corpus::Corpus;
+pub(crate) use kept::Kept;
 pub use language::SearchLanguage;
 pub use results::{SearchHit, SearchMatch, SearchPassage, SearchResults};
 
@@ -71,16 +75,20 @@ impl Searcher {
         store: &InContext<'_>,
         policies: &Policies,
         question: &Question<'_>,
+        kept: Option<&Kept<'_>>,
     ) -> Result<SearchResults, Error> {
         let shared = self.shared();
         let mut turn = shared.turns.take((), None, store.cancellation()).map_err(Error::Store)?;
         let cleared = shared.cleared.load(Ordering::SeqCst);
         let taken = shared.corpus().take();
-        let mut corpus =
-            taken.unwrap_or_else(|| Box::new(Corpus::new(&store.info(), &policies.options)));
+        let begin = || Box::new(Corpus::begin(&store.info(), &policies.options, kept));
+        let mut corpus = taken.unwrap_or_else(begin);
         // If this panics, the index is dropped, and the next search builds a new one.
         let updated = corpus.update(store, policies);
         let results = updated.map(|()| corpus.search(question.text, question.path, question.limit));
+        if let (Ok(_), Some(kept)) = (&results, kept) {
+            corpus.keep(store, policies, kept);
+        }
         shared.keep(corpus, cleared);
         turn.succeeded();
         results

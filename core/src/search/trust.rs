@@ -60,6 +60,18 @@ impl Seen {
         Self { fingerprint, since, is_trusted }
     }
 
+    /// For a content that another process has read. A fingerprint that it trusted stays proof of the content. Nothing else that it
+    /// knew can be used, because its clocks are not ours.
+    pub(super) fn kept(fingerprint: Option<Fingerprint>) -> Self {
+        let is_trusted = fingerprint.is_some();
+        Self { fingerprint, since: Instant::now(), is_trusted }
+    }
+
+    /// The fingerprint, if it is proof of the content.
+    pub(super) fn trusted(&self) -> Option<&Fingerprint> {
+        self.fingerprint.as_ref().filter(|_| self.is_trusted)
+    }
+
     /// Whether the fingerprint is proof of the content.
     pub(super) fn is_trusted(&self) -> bool {
         self.is_trusted

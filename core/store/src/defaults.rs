@@ -139,6 +139,19 @@ pub const NEW_DIRECTORY: &str = ".memdir-new-directory";
 /// The directory of a history that is stored in the store itself.
 pub const HISTORY: &str = ".memdir-history";
 
+/// The directory in which a search keeps its index.
+pub const SEARCH: &str = ".memdir-search";
+
+/// Whether a path is the directory of a kept index, of this store or a mounted one, or below it. Case and invisible characters
+/// are ignored, because some file systems ignore them.
+#[must_use]
+pub fn is_of_search(path: &MemoryPath) -> bool {
+    path.names().any(|name| {
+        let ascii = name.chars().filter(char::is_ascii).map(|c| c.to_ascii_lowercase());
+        name.len() >= SEARCH.len() && ascii.eq(SEARCH.chars())
+    })
+}
+
 /// The prefix of the hidden names that a rename between mounted stores uses; a number follows.
 pub const MOVING: &str = ".memdir-moving-";
 

@@ -76,7 +76,8 @@ pub use context::Context;
 #[cfg(feature = "testing")]
 pub use contract::check_contract;
 pub use defaults::{
-    HISTORY, MOVING, NEW_DIRECTORY, as_listed, clear_each, listed_file, listed_time, open_whole,
+    HISTORY, MOVING, NEW_DIRECTORY, SEARCH, as_listed, clear_each, is_of_search, listed_file,
+    listed_time, open_whole,
 };
 use defaults::{delete_by_reading, make_by_writing, rename_by_reading};
 pub use edit::Edit;

@@ -86,6 +86,7 @@ mod reserved;
 mod round_trips;
 mod schema;
 mod search;
+mod search_kept;
 mod search_races;
 mod sensitive;
 mod spans;

@@ -11,7 +11,7 @@ use super::output::{Output, age, count};
 use super::style::Style;
 use super::{Ended, Failure};
 use crate::with::with;
-use memdir::store::Store;
+use memdir::store::{Entry, Store};
 use memdir::text::human_size;
 use memdir::{Error, MemoryOptions};
 
@@ -66,7 +66,9 @@ pub(super) fn run(wanted: &ExpireArguments, output: &mut Output) -> Result<Ended
 /// Whether any program that uses the memory records its views.
 fn is_access_recorded(store: &dyn Store) -> Result<bool, Error> {
     let mut files = Vec::new();
-    store.files(&mut |file| files.push(file)).map_err(Error::Store)?;
+    // The kept index of a search and the like are never viewed.
+    let mut visit = |file: Entry| files.extend((!file.path.is_reserved()).then_some(file));
+    store.files(&mut visit).map_err(Error::Store)?;
     // List all files with their times, whatever the clock says.
     let files = store.unused(files, SystemTime::now() + A_DAY).map_err(Error::Store)?;
     Ok(files.is_empty() || files.iter().any(|file| file.accessed.is_some()))

@@ -24,7 +24,7 @@ fn existing_path(store: &dyn Store, path: &MemoryPath) -> Option<String> {
     let mut known = Vec::new();
     store
         .files(&mut |file| {
-            if known.len() < MOST_FILES {
+            if known.len() < MOST_FILES && !file.path.is_reserved() {
                 known.push(file.path);
             }
         })

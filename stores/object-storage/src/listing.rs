@@ -6,6 +6,7 @@ use futures_util::stream::{self, StreamExt, TryStreamExt};
 use memdir_store::path::MemoryPath;
 use memdir_store::{
     Entry, EntryKind, Fingerprint, HISTORY, Namespace, Problem, ProblemKind, Scope, StoreError,
+    is_of_search,
 };
 use object_store::path::Path as Key;
 
@@ -113,6 +114,9 @@ impl Client {
         let mut namespace = Namespace::new(name);
         for entry in Self::entries_of(&root, &items, Scope::EVERYTHING) {
             let EntryKind::File(size) = entry.kind else { continue };
+            if is_of_search(&entry.path) {
+                continue;
+            }
             if entry.path.names().next() == Some(HISTORY) {
                 namespace.history_bytes += size;
             } else {

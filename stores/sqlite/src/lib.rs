@@ -20,7 +20,7 @@ use memdir_store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 use memdir_store::{
     BatchError, Cancellation, Context, Edit, Entry, FileToDelete, FileToWrite, Fingerprints,
     Location, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo, TotalLimits,
-    methods_by_mutate, reads_in_context,
+    is_of_search, methods_by_mutate, reads_in_context,
 };
 use rusqlite::ErrorCode;
 
@@ -122,14 +122,15 @@ impl SqliteDatabase {
         self
     }
 
-    /// Checks that a file may change its size from `before` to `after` bytes.
+    /// Checks that a file may change its size from `before` to `after` bytes. The kept index of a search does not count.
     fn check_total(
         &self,
         tree: &Tree<'_>,
+        path: &MemoryPath,
         before: Option<u64>,
         after: usize,
     ) -> Result<(), SqliteError> {
-        if self.total.are_set() {
+        if self.total.are_set() && !is_of_search(path) {
             self.total.check(total::read(tree)?, before, after as u64)?;
         }
         Ok(())
@@ -169,7 +170,7 @@ impl SqliteDatabase {
     ) -> Result<i64, SqliteError> {
         match (tree.find(path)?, existing) {
             (None, _) => {
-                self.check_total(tree, None, content.len())?;
+                self.check_total(tree, path, None, content.len())?;
                 let parent = tree.make_parents(path)?;
                 let id = tree.add(parent, path, Some(content.len()))?;
                 content::write(tree, id, &[], content)?;
@@ -177,7 +178,7 @@ impl SqliteDatabase {
             }
             // If the old content is too large for a comparison, all of it is written again.
             (Some(FoundRow { id, size: Some(size), .. }), OnExisting::Overwrite) => {
-                self.check_total(tree, Some(size), content.len())?;
+                self.check_total(tree, path, Some(size), content.len())?;
                 let old = match self.is_too_large(size) {
                     true => content::remove(tree, id).map(|()| Vec::new())?,
                     false => content::read(tree, id, size)?,
@@ -212,7 +213,7 @@ impl SqliteDatabase {
                 match edit(&old) {
                     Some(splice) => {
                         let new = splice.try_apply(&old)?;
-                        self.check_total(&tree, Some(old.len() as u64), new.len())?;
+                        self.check_total(&tree, path, Some(old.len() as u64), new.len())?;
                         content::write(&tree, id, &old, &new)
                     }
                     None => Ok(()),

@@ -3,10 +3,12 @@
 //! The first change of a memory with a limit creates the table. A database without limits does not have it. Triggers could keep it
 //! up to date, but they are disabled, because another program may have made the database.
 
+use memdir_store::SEARCH;
 use memdir_store::total::Total;
-use rusqlite::{Connection, OptionalExtension, Params};
+use rusqlite::{Connection, OptionalExtension, Params, Row};
 
 use super::SqliteError;
+use super::schema::ROOT;
 
 /// A file has a size, a directory has none.
 const CREATE: &str = "
@@ -25,13 +27,22 @@ const REMOVED: &str = "
     FROM (SELECT coalesce(sum(size), 0) AS bytes, count(size) AS files FROM below) AS removed";
 const CLEARED: &str = "UPDATE total SET bytes = 0, files = 0";
 
+/// The total without the kept index of a search, which is in a directory of the root.
+const READ: &str = "
+    SELECT total.bytes - kept.bytes, total.files - kept.files
+    FROM total, (
+        SELECT coalesce(sum(size), 0) AS bytes, count(size) AS files FROM node
+        WHERE parent = (SELECT id FROM node WHERE parent = ?1 AND name = ?2)
+    ) AS kept";
+
 /// Returns the total, within a transaction that writes.
 pub(super) fn read(db: &Connection) -> Result<Total, SqliteError> {
     if !is_kept(db)? {
         db.execute_batch(CREATE)?;
     }
-    let mut total = db.prepare_cached("SELECT bytes, files FROM total")?;
-    let (bytes, files): (i64, i64) = total.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let mut total = db.prepare_cached(READ)?;
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let (bytes, files): (i64, i64) = total.query_row((ROOT, SEARCH), read)?;
     let number = |number| u64::try_from(number).unwrap_or(0);
     Ok(Total { bytes: number(bytes), files: number(files) })
 }
@@ -71,7 +82,7 @@ fn is_kept(db: &Connection) -> Result<bool, SqliteError> {
 #[cfg(test)]
 mod tests {
     use memdir_store::path::MemoryPath;
-    use memdir_store::{Durability, OnExisting, Splice, Store};
+    use memdir_store::{Durability, OnExisting, Splice, Store, TotalLimits};
 
     use super::super::SqliteDatabase;
     use super::*;
@@ -121,5 +132,30 @@ mod tests {
         let db = Connection::open(&path).unwrap();
         let counters = "SELECT count(*) FROM sqlite_schema WHERE name = 'total'";
         assert_eq!(db.query_row(counters, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+    }
+
+    #[test]
+    fn a_limit_does_not_count_the_index_of_a_search() {
+        let place = tempfile::tempdir().unwrap();
+        let limits = TotalLimits { bytes: Some(10), files: Some(2) };
+        let store = SqliteDatabase::open(place.path().join("a.db"), Durability::Full)
+            .unwrap()
+            .with_total_limits(limits);
+        let write = |path: &str, bytes: usize| {
+            let path = MemoryPath::parse(path).unwrap();
+            store.write(&path, &vec![b'x'; bytes], OnExisting::Overwrite)
+        };
+        write("/memories/a", 5).unwrap();
+        write("/memories/.memdir-search/one", 100).unwrap();
+        write("/memories/.memdir-search/two", 0).unwrap();
+        let two = MemoryPath::parse("/memories/.memdir-search/two").unwrap();
+        let grow = &mut |_: &[u8]| Some(Splice { range: 0..0, text: vec![b'x'; 100] });
+        store.update(&two, grow).unwrap();
+        write("/memories/b", 6).unwrap_err();
+        write("/memories/b", 5).unwrap();
+        write("/memories/c", 0).unwrap_err();
+        store.delete(&MemoryPath::parse("/memories/.memdir-search").unwrap()).unwrap();
+        write("/memories/c", 0).unwrap_err();
+        write("/memories/b", 6).unwrap_err();
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use memdir_store::batch::{in_batches, unless_refused};
 use memdir_store::path::MemoryPath;
-use memdir_store::{ConfigError, Error, FileToDelete};
+use memdir_store::{ConfigError, Error, FileToDelete, is_of_search};
 use serde::Serialize;
 
 use super::pattern::PathPattern;
@@ -158,7 +158,11 @@ impl Expiry {
         progress: &mut OnProgress<'_>,
     ) -> Result<Vec<Expired>, StoreError> {
         let mut files = Vec::new();
-        store.files(&mut |file| files.push(file))?;
+        store.files(&mut |file| {
+            if !is_of_search(&file.path) {
+                files.push(file);
+            }
+        })?;
         let mut expired = Vec::new();
         let mut done = 0;
         // Run at least once, so the callback is always called at the end.

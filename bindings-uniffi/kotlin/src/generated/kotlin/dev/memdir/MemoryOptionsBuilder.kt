@@ -226,6 +226,14 @@ public class MemoryOptionsBuilder internal constructor() {
         apply { options = options.copy(searchMaxBytes = searchMaxBytes) }
 
     /**
+     * Keeps the index of `search` in hidden files of the store, so the first search of a process reads only the
+     * files that have changed. It has the texts of the files, and is encrypted if the store is. A store of several
+     * mounted stores keeps none. Default: no.
+     */
+    public fun searchKeep(searchKeep: Boolean): MemoryOptionsBuilder =
+        apply { options = options.copy(searchKeep = searchKeep) }
+
+    /**
      * Makes `search` prefer files that were written recently: the score of the newest file is half as large again,
      * and a file that is older by this duration gets half of that bonus. `null` gives time no influence. Default:
      * `null`.
