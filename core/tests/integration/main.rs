@@ -87,6 +87,7 @@ mod round_trips;
 mod schema;
 mod search;
 mod search_races;
+mod search_tool;
 mod sensitive;
 mod spans;
 mod sqlite;
