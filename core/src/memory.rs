@@ -654,7 +654,7 @@ fn forget_kept_searches(store: &dyn Store) -> Result<(), StoreError> {
     // A cancelled call must not leave texts behind, so this has no cancellation.
     match store.list(&path) {
         Err(StoreError::NotFound) => return Ok(()),
-        // A file is in the place of the directory.
+        // There is a file instead of the directory.
         Ok(_) | Err(StoreError::NotADirectory) => {}
         Err(error) => return Err(error),
     }

@@ -121,8 +121,8 @@ impl Corpus {
 
     /// Keeps the index for other processes, if that is worth a write. A failure only costs them time.
     ///
-    /// The claim comes before a listing, so every text that is kept was in the store after the claim was made. Whoever removes a
-    /// text for good removes the claims after it.
+    /// The claim comes before a listing, so every text that is kept was in the store after the claim was made. A process that removes a text for
+    /// good removes the claims after it.
     pub(super) fn keep(&mut self, store: &InContext<'_>, policies: &Policies, kept: &Kept<'_>) {
         if kept.is_read_only || !self.is_worth_keeping() {
             return;

@@ -4,8 +4,8 @@
 //! .memdir-search/ID     a saved index, or an empty file: the claim of a process that is about to save one
 //! ```
 //! A process that saves its index first makes an empty file with a new id, its claim. Then it brings the index up to date, and replaces the
-//! content of its claim. The store does that only if the claim is still there. So whoever removes a text for good removes the directory
-//! afterwards: a process that has read the text has made its claim before, or has not saved it yet, and then it lists the files again.
+//! content of its claim. The store does that only if the claim is still there. So a process that removes a text for good removes the
+//! directory afterwards: an older claim is gone then, and the process of a newer one does not find the text.
 //!
 //! The claim also lists the older files, which are removed after it. Two processes at the same moment may both leave an index, and the next
 //! one removes both.

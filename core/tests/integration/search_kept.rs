@@ -469,7 +469,6 @@ fn a_store_that_cannot_keep_an_index_is_searched_all_the_same() {
     assert_eq!(answers(&keeping(&wrong)), anew(&wrong, memory.options()));
 }
 
-/// What an index is worth, at the edges.
 #[test]
 fn an_index_is_kept_when_enough_has_changed() {
     let is_kept = |store: &Arc<dyn Store>| {
