@@ -514,11 +514,11 @@ impl Memory {
     /// `search_tool_definition` declares. The hooks are not called.
     ///
     /// Args:
-    ///     input: The call's input, with `query` and, if not everything is searched, `path`: a dict, its
-    ///         JSON text, or an object with these attributes.
+    ///     input: The call's input: a dict, its JSON text, or an object with these attributes. `query`
+    ///         is required. `path` is what to search, and `limit` the most files, 1 to 20.
     ///
     /// Returns:
-    ///     The reply for the model: the paths of the five best files, and their best passages with the
+    ///     The reply for the model: the paths of the best files, and their best passages with the
     ///     line numbers that a view shows. Nothing is raised, as with `execute`.
     ///
     /// >>> from memdir import Memory

@@ -78,7 +78,7 @@ def search_tool(
 ) -> SearchTool | AsyncSearchTool:
     r"""A second tool beside the memory tool, with which Claude searches the files by their words.
 
-    Put it into a tool runner's `tools`. Its answer has the paths of the five best files, and their
+    Put it into a tool runner's `tools`. Its answer has the paths of the best files, and their
     best passages with the line numbers that a view shows. The hooks are not called. A wrong input
     is a `ToolError` with a sentence for the model.
 

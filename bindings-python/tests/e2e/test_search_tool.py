@@ -106,6 +106,10 @@ def test_every_kind_of_input_has_an_answer() -> None:
         ([], "Error: The input should be an object with `query`, got the list []"),
         ("{", "Error: The input is not valid JSON: EOF while parsing an object at line 1 column 1"),
         (
+            {"query": "tea", "limit": 21},
+            "Error: Invalid `limit` parameter: expected an integer from 1 to 20, got the number 21",
+        ),
+        (
             {"query": "tea", "path": ["/memories"]},
             'Error: Invalid `path` parameter: expected a string, got the list ["/memories"]',
         ),

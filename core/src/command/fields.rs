@@ -17,7 +17,14 @@ pub(super) enum Kind {
     Line,
     /// Two whole numbers.
     Range,
+    /// A whole number from 1 to [`MOST_FILES`].
+    #[cfg(feature = "search")]
+    Files,
 }
+
+/// The most files in the answer to a search.
+#[cfg(feature = "search")]
+pub(super) const MOST_FILES: usize = 20;
 
 const fn text(name: &'static str, about: &'static str) -> Field {
     Field { name, kind: Kind::Text, is_optional: false, about }
@@ -106,6 +113,12 @@ pub(super) const SEARCH: Entry = Entry {
                 "path",
                 "A file or directory to search, such as /memories/projects. Everything is searched without it.",
             )
+        },
+        Field {
+            name: "limit",
+            kind: Kind::Files,
+            is_optional: true,
+            about: "The most files to find, from 1 to 20. It is 5 without it.",
         },
     ],
 };

@@ -163,6 +163,12 @@ impl Schema {
             Kind::Text => json!({"type": "string"}),
             Kind::Line if bounded => json!({"type": "integer", "minimum": 0, "maximum": LARGEST}),
             Kind::Line => json!({"type": "integer"}),
+            #[cfg(feature = "search")]
+            Kind::Files if bounded => {
+                json!({"type": "integer", "minimum": 1, "maximum": super::fields::MOST_FILES})
+            }
+            #[cfg(feature = "search")]
+            Kind::Files => json!({"type": "integer"}),
             Kind::Range if bounded => {
                 json!({"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2})
             }

@@ -4,10 +4,13 @@ use memdir_store::{Error, ErrorKind, Refused};
 use serde_json::Value as Json;
 
 use super::decode::input_of_block;
-use super::fields::{Field, Kind, SEARCH};
+use super::fields::{Field, Kind, MOST_FILES, SEARCH};
 use super::schema::{Dialect, define};
 use crate::reply;
 use crate::value::{Fields, Value};
+
+/// The files in an answer, if the model does not ask for another number.
+const FILES: usize = 5;
 
 /// Returns the definition of the search, a tool named `prefix` followed by `search`. To execute its calls, use
 /// [`Memory::execute_search`](crate::Memory::execute_search).
@@ -36,10 +39,12 @@ pub struct SearchCall(Result<SearchInput, Refused>);
 pub(crate) struct SearchInput {
     pub(crate) query: String,
     pub(crate) path: Option<String>,
+    pub(crate) limit: usize,
 }
 
 impl SearchCall {
-    /// Decodes the fields `query` and `path`. Without a `path`, or with null, everything is searched. Other fields are ignored.
+    /// Decodes the fields `query`, `path` and `limit`. Without a `path`, or with null, everything is searched. `limit` is 1 to 20 files, 5 without it or
+    /// with null, and may come as `2.0` or `"2"`. Other fields are ignored.
     #[must_use]
     pub fn of(fields: &dyn Fields) -> Self {
         Self(read(fields).map_err(invalid))
@@ -79,10 +84,14 @@ fn invalid(sentence: String) -> Refused {
 }
 
 fn read(fields: &dyn Fields) -> Result<SearchInput, String> {
-    let [query, path] = SEARCH.fields else { return Err(String::new()) };
-    let query = text(fields, query)?
+    let [query, path, limit] = SEARCH.fields else { return Err(String::new()) };
+    let words = text(fields, query)?
         .ok_or_else(|| reply::missing_field(SEARCH.name, query.name, "a string"))?;
-    Ok(SearchInput { query, path: text(fields, path)? })
+    if words.trim().is_empty() {
+        let words = Value::Text(words.into());
+        return Err(reply::wrong_type(query.name, "words to search for", &words));
+    }
+    Ok(SearchInput { query: words, path: text(fields, path)?, limit: files(fields, limit)? })
 }
 
 /// Returns the text of a field, or `None` if it is absent, or null and optional.
@@ -94,4 +103,18 @@ fn text(fields: &dyn Fields, field: &Field) -> Result<Option<String>, String> {
         Some(Value::Text(text)) => Ok(Some(text.into_owned())),
         Some(other) => Err(reply::wrong_type(field.name, "a string", &other)),
     }
+}
+
+/// Returns the number of files of a field, which is optional.
+fn files(fields: &dyn Fields, field: &Field) -> Result<usize, String> {
+    debug_assert!(matches!(field.kind, Kind::Files));
+    let value = match fields.get(field.name) {
+        None | Some(Value::Null) => return Ok(FILES),
+        Some(value) => value,
+    };
+    let files = value.as_integer().and_then(|files| usize::try_from(files).ok());
+    files.filter(|files| (1..=MOST_FILES).contains(files)).ok_or_else(|| {
+        let expected = format!("an integer from 1 to {MOST_FILES}");
+        reply::wrong_type(field.name, &expected, &value)
+    })
 }

@@ -3,10 +3,10 @@
 use memdir_store::Error;
 
 use super::Memory;
-use crate::command::{SearchCall, SearchInput};
+use crate::command::{self, Dialect, SearchCall, SearchInput};
 use crate::files;
 use crate::reply::{self, Content, Reply};
-use crate::search::{Kept, MOST_FILES, Question, SearchResults, answer_for_model};
+use crate::search::{Kept, Question, SearchResults, answer_for_model};
 use crate::store::InContext;
 
 /// The ranked search (feature `search`).
@@ -59,7 +59,7 @@ impl Memory {
     /// Executes one call of the search by a model: a tool beside the memory tool, which
     /// [`search_tool_definition`](crate::command::search_tool_definition) declares.
     ///
-    /// The answer is a text with the paths of the five best files, and their best passages with the line numbers that a view shows. As
+    /// The answer is a text with the paths of the best files, and their best passages with the line numbers that a view shows. As
     /// with [`execute`](Memory::execute), a model's mistake or a store's failure becomes a reply with `is_error`. The hooks are those of the six
     /// commands, and are not called.
     ///
@@ -75,10 +75,23 @@ impl Memory {
     /// ```
     #[must_use]
     pub fn execute_search(&self, call: SearchCall) -> Reply {
-        let found = call.into_input().and_then(|SearchInput { query, path }| {
-            self.search(&query, path.as_deref().unwrap_or("/memories"), MOST_FILES)
+        let found = call.into_input().and_then(|SearchInput { query, path, limit }| {
+            self.search(&query, path.as_deref().unwrap_or("/memories"), limit)
         });
         Reply::from(found.map(|results| Content::Text(answer_for_model(&results))))
+    }
+
+    /// Returns the tool of the search, named `prefix` followed by `search`. See
+    /// [`search_tool_definition`](crate::command::search_tool_definition).
+    ///
+    /// # Errors
+    /// Same as [`search_tool_definition`](crate::command::search_tool_definition).
+    pub fn search_tool_definition(
+        &self,
+        dialect: Dialect,
+        prefix: &str,
+    ) -> Result<serde_json::Value, Error> {
+        command::search_tool_definition(dialect, prefix)
     }
 
     /// Where the index is kept for other processes. Several mounted stores keep none: a text of one would be in another.

@@ -4,9 +4,6 @@ use std::fmt::Write as _;
 
 use super::{SearchPassage, SearchResults};
 
-/// The most files in an answer for a model.
-pub(crate) const MOST_FILES: usize = 5;
-
 pub(crate) fn text(results: &SearchResults) -> String {
     let mut text = String::new();
     for hit in &results.hits {
@@ -22,8 +19,12 @@ pub(crate) fn text(results: &SearchResults) -> String {
     if results.hits.is_empty() {
         text.push_str("No file has these words.\n");
     }
-    if results.files_left_out > 0 {
-        let _ = writeln!(text, "{} files were not searched.", results.files_left_out);
+    match results.files_left_out {
+        0 => {}
+        1 => text.push_str("1 file was not searched."),
+        count => {
+            let _ = writeln!(text, "{count} files were not searched.");
+        }
     }
     text.truncate(text.trim_end().len());
     text

@@ -23,7 +23,7 @@ use memdir_store::path::MemoryPath;
 use memdir_store::per_process::PerProcess;
 use memdir_store::turns::Turns;
 
-pub(crate) use answer::{MOST_FILES, text as answer_for_model};
+pub(crate) use answer::text as answer_for_model;
 use corpus::Corpus;
 pub(crate) use kept::Kept;
 pub use language::SearchLanguage;

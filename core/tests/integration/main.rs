@@ -88,6 +88,7 @@ mod schema;
 mod search;
 mod search_kept;
 mod search_races;
+mod search_tool;
 mod sensitive;
 mod spans;
 mod sqlite;

@@ -536,9 +536,12 @@ fn a_search_shows_numbered_lines() {
     let one = json!({"query": "tea", "path": "/memories/tea.md"});
     assert!(search(one).0.starts_with("/memories/tea.md\n"));
     assert!(search(json!({"query": "tea", "path": null})).0.contains("anna"));
-    assert_eq!(refused(search(json!({}))), "query must be a string");
-    assert_eq!(refused(search(json!({"query": 5}))), "query must be a string");
-    assert_eq!(refused(search(json!({"query": "tea", "path": []}))), "path must be a string");
+    assert!(!search(json!({"query": "tea", "limit": 1})).0.contains("kitchen"));
+    let missing = "Error: Missing `query` parameter for the `search` command: expected a string";
+    assert_eq!(refused(search(json!({}))), missing);
+    assert!(refused(search(json!({"query": 5}))).contains("expected a string"));
+    assert!(refused(search(json!({"query": "tea", "path": []}))).contains("expected a string"));
+    assert!(refused(search(json!({"query": "tea", "limit": 0}))).contains("from 1 to 20"));
     assert!(
         refused(search(json!({"query": "tea", "path": "/memories/no"}))).contains("/memories/no")
     );
