@@ -25,6 +25,8 @@ export declare class Engine {
   execute(input: unknown, cancellation?: Cancellation | undefined | null): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Uint8Array }, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown }>
   /** Executes the command `name`. The input's own `command` is ignored. */
   executeAs(name: string, input: unknown, cancellation?: Cancellation | undefined | null): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Uint8Array }, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown }>
+  /** Executes one call of the search, given as an object or as its JSON text. */
+  executeSearch(input: unknown, cancellation?: Cancellation | undefined | null): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Uint8Array }, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown }>
   /** The first half of `execute`, or of `executeAs` if there is a name. */
   begin(input: unknown, name?: string | undefined | null, cancellation?: Cancellation | undefined | null): PendingCall
   /** Deletes everything below `/memories`. */
@@ -61,6 +63,8 @@ export declare class Engine {
   toolDefinition(dialect: string): string
   /** The JSON texts of the definitions of a tool for each command. */
   toolDefinitions(dialect: string, prefix: string): Array<string>
+  /** The JSON text of the definition of the search. */
+  searchToolDefinition(dialect: string, prefix: string): string
   /** A session of the same memory. Its changes are recorded under this actor. */
   actingAs(actor: string): Engine
   /** The versions, newest first. Times are in milliseconds since 1970. */

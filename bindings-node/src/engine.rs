@@ -15,7 +15,7 @@ use crate::arguments::given;
 use crate::call::PendingCall;
 use crate::cancel::{Caller, Cancellation};
 use crate::errors::Failure;
-use crate::input::{decode, decode_as};
+use crate::input::{decode, decode_as, decode_search};
 use crate::js_store::JsStore;
 use crate::native_store::NativeStore;
 use crate::options::{self, flag, span};
@@ -106,6 +106,29 @@ impl Engine {
         cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
         self.answer(env, decode_as(&name, input)?, Caller::of(cancellation))
+    }
+
+    /// Executes one call of the search, given as an object or as its JSON text.
+    #[napi(
+        ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Uint8Array }, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown }>"
+    )]
+    pub fn execute_search<'env>(
+        &self,
+        env: &'env Env,
+        input: Unknown<'_>,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
+    ) -> napi::Result<Object<'env>> {
+        let call = decode_search(input)?;
+        let caller = Caller::of(cancellation);
+        let memory = Caller::of_memory(caller.as_ref(), &self.memory);
+        let work = move |ready: Ready| {
+            Answer::from(match ready {
+                Ok(()) => memory.execute_search(call),
+                Err(error) => Reply::from(Err(Error::Store(error))),
+            })
+        };
+        self.workers
+            .answer(env, Purpose::View, caller, work, |env, answer| answer.into_object(&env))
     }
 
     /// The first half of `execute`, or of `executeAs` if there is a name.

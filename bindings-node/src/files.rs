@@ -1,6 +1,6 @@
 //! Your own code's access to the files of a memory, and the tool's definitions for other model hosts.
 
-use memdir::command::Dialect;
+use memdir::command::{Dialect, search_tool_definition};
 use memdir::{Error, GrepQuery, Memory, Project};
 use memdir_bindings_shared::grep_query;
 use memdir_bindings_shared::search::{TextUnit, in_unit};
@@ -219,6 +219,20 @@ impl Engine {
         let tools = self.memory().tool_definitions(dialect, &prefix);
         let tools = tools.map_err(|error| Failure::from(error).into_js(env))?;
         Ok(tools.iter().map(ToString::to_string).collect())
+    }
+
+    /// The JSON text of the definition of the search.
+    #[napi(ts_args_type = "dialect: string, prefix: string")]
+    pub fn search_tool_definition(
+        &self,
+        env: &Env,
+        dialect: Unknown<'_>,
+        prefix: Unknown<'_>,
+    ) -> napi::Result<String> {
+        let dialect: Dialect = given(env, "dialect", dialect, word)?;
+        let prefix = given(env, "prefix", prefix, string)?;
+        let tool = search_tool_definition(dialect, &prefix);
+        Ok(tool.map_err(|error| Failure::from(error).into_js(env))?.to_string())
     }
 }
 

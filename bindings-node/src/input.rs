@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use memdir::command::Decoded;
+use memdir::command::{Decoded, SearchCall};
 use memdir::value::{Fields, Value};
 use memdir_bindings_shared::input::is_tool_use_block;
 use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, Unknown};
@@ -28,6 +28,21 @@ pub(crate) fn decode(input: Unknown<'_>) -> Result<Decoded<'static>> {
         }
         Value::Text(json) => Decoded::parse(&*json),
         other => Decoded::not_an_object(&other),
+    })
+}
+
+/// Decodes the input of a search: the object, or the JSON text of one, or a whole `tool_use` block.
+pub(crate) fn decode_search(input: Unknown<'_>) -> Result<SearchCall> {
+    Ok(match value(&input)? {
+        Value::Object => {
+            let fields = OwnFields(input.coerce_to_object()?);
+            match fields.input_of_block() {
+                Some(input) => SearchCall::of(&input),
+                None => SearchCall::of(&fields),
+            }
+        }
+        Value::Text(json) => SearchCall::parse(&*json),
+        other => SearchCall::not_an_object(&other),
     })
 }
 

@@ -4,6 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
+import { Memory } from 'memdir';
+
 import { project } from './consumer.mjs';
 import { conversation, play, scripted } from './standin.mjs';
 import type { Prepared } from './standin.mjs';
@@ -67,6 +69,39 @@ test('the agent of docs/start/typescript.md', async () => {
     program,
     last,
   );
+});
+
+test('Claude searches, and edits what it found', async () => {
+  const program = join(project('@anthropic-ai/sdk'), 'search.mjs');
+  const path = '/memories/drinks.md';
+  const found = `${path}\n     1\t- Anna likes green tea.`;
+  const edited =
+    'The memory file has been edited. Here is the snippet showing the change (with line numbers):\n' +
+    '     1\t- Anna likes water.';
+  const tool = 'memory_search';
+  const edit = { command: 'str_replace', path, old_str: 'green tea', new_str: 'water' };
+  const turns = [
+    [{ tool, input: { query: 'What does Anna like?' }, result: found, is_error: false }],
+    [{ input: edit, result: edited, is_error: false }],
+    [
+      {
+        tool,
+        input: { query: 'tea', limit: 0 },
+        result:
+          'Error: Invalid `limit` parameter: expected an integer from 1 to 20, got the number 0',
+        is_error: true,
+      },
+    ],
+  ].map((calls) => ({ calls }));
+  const definition = new Memory('memory:').searchToolDefinition('anthropic-custom');
+  const script = {
+    about: 'a search',
+    other_tools: [definition],
+    sessions: [{ user: 'What does Anna like?', turns: [...turns, { text: 'Water.' }] }],
+    then: { [path]: '- Anna likes water.\n' },
+  };
+  const given = { 'drinks.md': Buffer.from('- Anna likes green tea.\n') };
+  await play(scripted(script, given), program, 'end_turn');
 });
 
 /** Claude looks at an image, and deletes it. */

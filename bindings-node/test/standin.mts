@@ -20,6 +20,7 @@ import { PROJECT, run, temporary } from './support.mjs';
 
 interface Script {
   tool_extras?: object;
+  other_tools?: object[];
   sessions: { user: string }[];
   then: Record<string, string | { $text: string[] } | null>;
 }
@@ -106,7 +107,7 @@ export async function play(
     const { body } = JSON.parse(request) as { body?: { tools?: unknown } };
     if (body?.tools) {
       const tool = { type: 'memory_20250818', name: 'memory', ...script.tool_extras };
-      assert.deepEqual(body.tools, [tool]);
+      assert.deepEqual(body.tools, [tool, ...(script.other_tools ?? [])]);
     }
   }
 }

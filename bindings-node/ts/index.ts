@@ -99,6 +99,8 @@ export type {
   ContextManagement,
   ContextManagementOptions,
 } from './request.js';
+export { searchTool } from './search-tool.js';
+export type { SearchInput, SearchTool } from './search-tool.js';
 export { StoreError } from './store.js';
 export type { Edit, Entry, Store, StoreErrorCode } from './store.js';
 export { isRefusedError } from './tool-error.js';

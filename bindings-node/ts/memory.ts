@@ -73,7 +73,7 @@ import type { MemoryOptions } from './options.js';
 import { openEngine } from './places.js';
 import type { Places } from './places.js';
 import { orThrow, reply } from './reply.js';
-import type { Reply, Shown } from './reply.js';
+import type { Reply, Shown, TextOnly } from './reply.js';
 import type { Entry } from './store.js';
 import { withRefusals } from './tool-error.js';
 import { WATCH_OPTIONS, Watch } from './watch.js';
@@ -158,6 +158,28 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    */
   async execute(input: unknown, call?: CallOptions): Promise<Reply<Given>> {
     return reply<Given>(await this.#answer(input, undefined, call));
+  }
+
+  /**
+   * Executes one call of the search by a model, a tool beside the memory tool that
+   * {@link searchToolDefinition} declares. `input` is the call's `input`, its JSON text, or a whole
+   * `tool_use` block: `query`, and optionally `path` and `limit` (1 to 20 files, 5 by default).
+   *
+   * The reply has the paths of the best files, and their best passages with the line numbers that a
+   * view shows. A mistake by the model is a reply with `isError`, as for {@link execute}. The hooks
+   * are not called.
+   *
+   * @example
+   * ```ts
+   * const { content } = await memory.executeSearch({ query: 'which tea does Anna like?' });
+   * ```
+   */
+  async executeSearch(input: unknown, call?: CallOptions): Promise<Reply<TextOnly>> {
+    assertSignal(call?.signal);
+    const answered = await cancelledWith(call?.signal, (cancellation) =>
+      this.#engine.executeSearch(input, cancellation),
+    );
+    return reply<TextOnly>(answered);
   }
 
   /** Shows a directory two levels deep, the numbered lines of a file, or an image. */
@@ -463,6 +485,22 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
       this.#engine.toolDefinitions(dialect ?? 'json-schema', prefix),
     );
     return tools.map((json) => JSON.parse(json) as ToolDefinition<D>);
+  }
+
+  /**
+   * The search as a tool beside the memory tool, named `prefix` plus `search`. Pass the model's input
+   * to {@link executeSearch}.
+   *
+   * @param prefix At most 32 ASCII letters, digits, `_` and `-`.
+   */
+  searchToolDefinition<D extends Dialect = 'json-schema'>(
+    dialect?: D,
+    prefix: string = 'memory_',
+  ): ToolDefinition<D> {
+    const json = withOurErrors(() =>
+      this.#engine.searchToolDefinition(dialect ?? 'json-schema', prefix),
+    );
+    return JSON.parse(json) as ToolDefinition<D>;
   }
 
   /**

@@ -186,6 +186,13 @@ export function instantiate(module: CompiledModule): typeof Native {
       });
     }
 
+    executeSearch(input: unknown, cancellation?: Cancellation | null) {
+      return later(() => {
+        const given = [this.#number, !!cancellation?.isCancelled, encode(input)];
+        return reply(wasm.call('engine.executeSearch', given, { input }));
+      });
+    }
+
     begin(input: unknown, name?: string | null, cancellation?: Cancellation | null) {
       const given = [this.#number, encode(input), name ?? null];
       return new PendingCall(
@@ -281,6 +288,11 @@ export function instantiate(module: CompiledModule): typeof Native {
     toolDefinitions(dialect: unknown, prefix: unknown) {
       const given = { dialect: encode(dialect), prefix: encode(prefix) };
       return this.#call('tool_definitions', given);
+    }
+
+    searchToolDefinition(dialect: unknown, prefix: unknown) {
+      const given = { dialect: encode(dialect), prefix: encode(prefix) };
+      return this.#call('search_tool_definition', given);
     }
 
     actingAs(actor: unknown) {

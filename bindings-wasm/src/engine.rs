@@ -39,6 +39,10 @@ pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> 
             let memory = memory.cancelled_by(&given.cancellation(1));
             Ok(answer::reply(memory.execute_decoded(decoded)))
         }
+        "executeSearch" => {
+            let memory = MEMORIES.get(given.number(0))?.cancelled_by(&given.cancellation(1));
+            Ok(answer::reply(memory.execute_search(decode_search(given.get(2)))))
+        }
         "begin" => {
             let memory = MEMORIES.get(given.number(0))?;
             let call = memory.begin(decode(given.get(1), given.get(2).as_str()));

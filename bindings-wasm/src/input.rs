@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use memdir::command::Decoded;
+use memdir::command::{Decoded, SearchCall};
 use memdir::value::{Fields, Value};
 use memdir_bindings_shared::input::is_tool_use_block;
 use serde_json::{Value as Json, json};
@@ -21,6 +21,16 @@ pub(crate) fn decode(input: &Json, name: Option<&str>) -> Decoded<'static> {
         (Value::Text(json), None) => Decoded::parse(&*json),
         (other, Some(name)) => Decoded::not_fields(name, &other),
         (other, None) => Decoded::not_an_object(&other),
+    }
+}
+
+/// Decodes the input of a search, in the same way.
+pub(crate) fn decode_search(input: &Json) -> SearchCall {
+    match value(input) {
+        Value::Object if is_block() => SearchCall::of(&OwnFields("block")),
+        Value::Object => SearchCall::of(&OwnFields("input")),
+        Value::Text(json) => SearchCall::parse(&*json),
+        other => SearchCall::not_an_object(&other),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use memdir::command::Dialect;
+use memdir::command::{Dialect, search_tool_definition};
 use memdir::value::{Fields, Value};
 use memdir_bindings_shared::arguments::{Arguments as Named, Times};
 use memdir_bindings_shared::operations::{Returned, perform as perform_shared};
@@ -41,6 +41,9 @@ pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> 
         "tool_definitions" => {
             let tools = memory.tool_definitions(dialect(&fields)?, &named.text("prefix")?)?;
             tools.iter().map(ToString::to_string).collect()
+        }
+        "search_tool_definition" => {
+            search_tool_definition(dialect(&fields)?, &named.text("prefix")?)?.to_string().into()
         }
         _ => match perform_shared::<Failure>(&memory, method, &named)? {
             Some(Returned::Value(result)) => into_json(result),
