@@ -209,6 +209,19 @@ char *memdir_execute(uint64_t memory,
                      char **error);
 
 /**
+ * Executes one call of the search by a model, a tool beside the memory tool. `input` is the JSON text of its "input":
+ * "query", and optionally "path" and "limit", the most files (1 to 20, 5 without it).
+ *
+ * Returns a reply as memdir_execute does. "content" is a string: the paths of the best files, and their best passages with
+ * the line numbers that a view shows. The hooks are not called. The operation "search_tool_definition" declares the tool.
+ *
+ * `error` is set if the store itself or the call failed. It is for your log and never for the model.
+ */
+char *memdir_execute_search(uint64_t memory,
+                            const char *input,
+                            char **error);
+
+/**
  * Begins a tool call like memdir_execute, for an application with hooks. Nothing is executed yet.
  *
  * Returns the command for your hook "before" as a JSON object, or NULL if the call is already refused. Writes the number of
@@ -293,6 +306,7 @@ char *memdir_finish(uint64_t pending,
  * - "bootstrap" {"about", "features", "init": ""}: creates the files of a project of several sessions, if they do not
  *   exist, and returns the paths of the created files. "features" is an array of strings.
  * - "forget_views" {}: with "stale_guard", the model has to view a file again before it edits it. The result is null.
+ * - "search_tool_definition" {"dialect": "json-schema", "prefix": "memory_"}: the search, for memdir_execute_search.
  * - "tool_definition" {"dialect": "json-schema"} and "tool_definitions" {"dialect": "json-schema", "prefix": ""}: the tool,
  *   or a tool for each command, for hosts that do not know Anthropic's memory tool.
  * - "history" {"path": null, "limit": null, "before": null, "actor": null, "change": null, "since": null}: the versions of

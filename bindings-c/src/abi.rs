@@ -4,7 +4,7 @@
 use std::ffi::c_char;
 use std::ptr::{null, null_mut};
 
-use memdir::command::Decoded;
+use memdir::command::{Decoded, SearchCall};
 use memdir::{Cancellation, EncryptionKey, MemoryOptions, open_store};
 use serde_json::json;
 
@@ -288,6 +288,32 @@ pub unsafe extern "C" fn memdir_execute(
     }
 }
 
+/// Executes one call of the search by a model, a tool beside the memory tool. `input` is the JSON text of its "input":
+/// "query", and optionally "path" and "limit", the most files (1 to 20, 5 without it).
+///
+/// Returns a reply as memdir_execute does. "content" is a string: the paths of the best files, and their best passages with
+/// the line numbers that a view shows. The hooks are not called. The operation "search_tool_definition" declares the tool.
+///
+/// `error` is set if the store itself or the call failed. It is for your log and never for the model.
+///
+/// # Safety
+/// See the rules at the top of memdir.h.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memdir_execute_search(
+    memory: u64,
+    input: *const c_char,
+    error: *mut *mut c_char,
+) -> *mut c_char {
+    // SAFETY: the caller lends the text for this call, and `error` is null or its place for a pointer.
+    unsafe {
+        answer(error, || {
+            let opened = MEMORIES.get(memory)?;
+            let search = SearchCall::parse(given("input", bytes(input))?);
+            Ok(reply::parts(opened.call(|Opened { memory, .. }| memory.execute_search(search))))
+        })
+    }
+}
+
 /// Begins a tool call like memdir_execute, for an application with hooks. Nothing is executed yet.
 ///
 /// Returns the command for your hook "before" as a JSON object, or NULL if the call is already refused. Writes the number of
@@ -444,6 +470,7 @@ pub unsafe extern "C" fn memdir_finish(
 /// - "bootstrap" {"about", "features", "init": ""}: creates the files of a project of several sessions, if they do not
 ///   exist, and returns the paths of the created files. "features" is an array of strings.
 /// - "forget_views" {}: with "stale_guard", the model has to view a file again before it edits it. The result is null.
+/// - "search_tool_definition" {"dialect": "json-schema", "prefix": "memory_"}: the search, for memdir_execute_search.
 /// - "tool_definition" {"dialect": "json-schema"} and "tool_definitions" {"dialect": "json-schema", "prefix": ""}: the tool,
 ///   or a tool for each command, for hosts that do not know Anthropic's memory tool.
 /// - "history" {"path": null, "limit": null, "before": null, "actor": null, "change": null, "since": null}: the versions of

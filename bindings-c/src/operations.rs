@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use memdir::command::Dialect;
+use memdir::command::{Dialect, search_tool_definition};
 use memdir::value::Value as Given;
 use memdir::value::Value::Null;
 use memdir::{CopyOptions, Memory, OnExisting};
@@ -50,6 +50,11 @@ pub(crate) fn call(opened: &Opened, name: &str, arguments: &str) -> Result<Value
             given.none_but(&["dialect", "prefix"])?;
             let prefix = given.text_or("prefix", "")?;
             Ok(memory.tool_definitions(dialect(&given)?, &prefix)?.into())
+        }
+        "search_tool_definition" => {
+            given.none_but(&["dialect", "prefix"])?;
+            let prefix = given.text_or("prefix", "memory_")?;
+            Ok(search_tool_definition(dialect(&given)?, &prefix)?)
         }
         _ => watch::call(memory, name, &given)?
             .ok_or_else(|| Failure::usage(format!("there is no operation {name:?}"))),

@@ -189,6 +189,41 @@ fn a_program_reads_and_writes_files_itself() {
 }
 
 #[test]
+fn a_model_searches_with_a_tool_of_its_own() {
+    let memory = open("memory:", "{}").unwrap();
+    let definition = operation(memory, "search_tool_definition", "{}").unwrap();
+    assert_eq!(definition["name"], "memory_search");
+    let named = operation(memory, "search_tool_definition", r#"{"prefix": ""}"#).unwrap();
+    assert_eq!(named["name"], "search");
+    assert!(operation(memory, "search_tool_definition", r#"{"prefix": "a b"}"#).is_err());
+    let note = r##"{"path": "/memories/anna.md", "text": "# Anna\n\n- likes green tea\n"}"##;
+    operation(memory, "write", note).unwrap();
+    let search = |input: &str| {
+        let input = CString::new(input).unwrap();
+        // SAFETY: the text lives until the call has ended.
+        let (reply, error) =
+            with_error(|error| unsafe { memdir_execute_search(memory, input.as_ptr(), error) });
+        assert_eq!(error, None);
+        // SAFETY: the library made the reply.
+        taken(reply).unwrap()
+    };
+    let text = "/memories/anna.md\n     1\t# Anna\n     2\t\n     3\t- likes green tea";
+    let found = json!({ "content": text, "is_error": false });
+    assert_eq!(search(r#"{"query": "What does Anna like?", "limit": 3}"#), found);
+    let sentence = "Error: Missing `query` parameter for the `search` command: expected a string";
+    let refused = json!({ "content": sentence, "is_error": true, "kind": "invalid" });
+    assert_eq!(search("{}"), refused);
+    assert_eq!(search("{")["is_error"], true);
+    memdir_close(memory);
+    let input = c"{}";
+    // SAFETY: the text is static.
+    let (reply, error) =
+        with_error(|error| unsafe { memdir_execute_search(memory, input.as_ptr(), error) });
+    assert_eq!(taken(reply).unwrap()["is_error"], true);
+    assert!(error.is_some());
+}
+
+#[test]
 fn an_operation_takes_its_arguments_and_no_others() {
     let memory = open("memory:", r#"{"record_access": true}"#).unwrap();
     execute(memory, CREATE);

@@ -97,7 +97,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
 ];
 
-/// The search, which is no command of the memory tool, but a tool beside it.
+/// The search: a tool beside the memory tool, and not one of its commands.
 #[cfg(feature = "search")]
 pub(super) const SEARCH: Entry = Entry {
     name: "search",

@@ -34,7 +34,7 @@ pub fn search_tool_definition(dialect: Dialect, prefix: &str) -> Result<Json, Er
 #[derive(Debug)]
 pub struct SearchCall(Result<SearchInput, Refused>);
 
-/// What a model asks for.
+/// The question of a model.
 #[derive(Debug)]
 pub(crate) struct SearchInput {
     pub(crate) query: String,
