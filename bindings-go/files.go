@@ -160,3 +160,12 @@ func (m *Memory) ToolDefinitions(dialect, prefix string) (json.RawMessage, error
 	err := m.call(context.Background(), "tool_definitions", arguments, &definitions)
 	return definitions, err
 }
+
+// SearchToolDefinition returns the search as a tool beside the memory tool, named by the prefix and "search", as JSON. Its
+// calls are for [Memory.ExecuteSearch]. "memory_" is a usual prefix.
+func (m *Memory) SearchToolDefinition(dialect, prefix string) (json.RawMessage, error) {
+	var definition json.RawMessage
+	arguments := map[string]any{"dialect": dialect, "prefix": prefix}
+	err := m.call(context.Background(), "search_tool_definition", arguments, &definition)
+	return definition, err
+}

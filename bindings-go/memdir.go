@@ -168,6 +168,32 @@ func (m *Memory) Execute(ctx context.Context, input json.RawMessage) Reply {
 	return reply
 }
 
+// ExecuteSearch executes one call of the search by a model, a tool beside the memory tool that [Memory.SearchToolDefinition]
+// declares. The input has "query", and optionally "path" and "limit", the most files (1 to 20, 5 without it).
+//
+// The text of the reply has the paths of the best files, and their best passages with the line numbers that a view shows. A
+// model's mistake is a reply with IsError, as for [Memory.Execute]. The hooks are not called.
+func (m *Memory) ExecuteSearch(ctx context.Context, input json.RawMessage) Reply {
+	in, err := newText("input", string(input))
+	if err != nil {
+		in, _ = newText("input", invalidInput)
+	}
+	defer in.free()
+	var failed *C.char
+	if err := m.unopened(); err != nil {
+		reply := newReply(C.memdir_execute_search(0, in.c, &failed), failed)
+		reply.Cause = err
+		return reply
+	}
+	defer runtime.KeepAlive(m)
+	begun, number, done := m.begin(ctx, m.isOwn)
+	defer done()
+	defer enter(ctx, m.places.viewing, number)()
+	reply := newReply(C.memdir_execute_search(number, in.c, &failed), failed)
+	reply.Cause = begun.explain(reply.Cause, nil)
+	return reply
+}
+
 // JSON and C strings cannot contain a NUL byte. Its replacement is not valid JSON, either.
 const invalidInput = "\x01"
 

@@ -506,6 +506,40 @@ func TestAProgramReadsAndWritesFilesItself(t *testing.T) {
 	}
 }
 
+func TestTheModelSearchesWithAToolOfItsOwn(t *testing.T) {
+	memory, ctx := open(t, "memory:", MemoryOptions{}), context.Background()
+	if err := memory.Write(ctx, "/memories/anna.md", "# Anna\n\n- likes green tea\n"); err != nil {
+		t.Fatal(err)
+	}
+	reply := memory.ExecuteSearch(ctx, json.RawMessage(`{"query": "What does Anna like?", "limit": 3}`))
+	found := "/memories/anna.md\n     1\t# Anna\n     2\t\n     3\t- likes green tea"
+	if reply.Text != found || reply.IsError || reply.Cause != nil {
+		t.Fatalf("%+v", reply)
+	}
+	reply = memory.ExecuteSearch(ctx, json.RawMessage(`{}`))
+	missing := "Error: Missing `query` parameter for the `search` command: expected a string"
+	if reply.Text != missing || !reply.IsError || reply.Kind != ErrorInvalid || reply.Cause != nil {
+		t.Fatalf("%+v", reply)
+	}
+	if reply := memory.ExecuteSearch(ctx, json.RawMessage("{\x00}")); !reply.IsError {
+		t.Fatalf("%+v", reply)
+	}
+	if reply := new(Memory).ExecuteSearch(ctx, json.RawMessage(`{"query": "tea"}`)); !reply.IsError || reply.Cause == nil {
+		t.Fatalf("%+v", reply)
+	}
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	if reply := memory.ExecuteSearch(done, json.RawMessage(`{"query": "tea"}`)); reply.Cause == nil && reply.IsError {
+		t.Fatalf("%+v", reply)
+	}
+	if tool, err := memory.SearchToolDefinition("openai", "memory_"); err != nil || !bytes.Contains(tool, []byte(`"memory_search"`)) {
+		t.Fatalf("%s, %v", tool, err)
+	}
+	if _, err := memory.SearchToolDefinition("openai", "a b"); err == nil {
+		t.Fatal("a prefix with a space")
+	}
+}
+
 func TestAProjectIsLaidOutOnceAndViewsAreForgotten(t *testing.T) {
 	memory, ctx := open(t, "memory:", MemoryOptions{StaleGuard: "strict"}), context.Background()
 	project := Project{About: "Tea.", Features: []string{"a list", "a basket"}}

@@ -60,8 +60,10 @@ func (t *Tool) Name() string { return Name }
 func (t *Tool) Description() string { return t.definition().Description }
 
 // InputSchema returns the schema for a runner whose tools are not declared with [Declare].
-func (t *Tool) InputSchema() anthropic.BetaToolInputSchemaParam {
-	schema := t.definition().InputSchema
+func (t *Tool) InputSchema() anthropic.BetaToolInputSchemaParam { return t.definition().inputSchema() }
+
+func (d definition) inputSchema() anthropic.BetaToolInputSchemaParam {
+	schema := d.InputSchema
 	delete(schema.others, "type")
 	return anthropic.BetaToolInputSchemaParam{
 		Properties:  schema.Properties,
@@ -105,7 +107,10 @@ func (t *Tool) definition() definition {
 // Execute executes one call for the runner, which writes "Error: " before the text of an error. If the text already begins
 // with that prefix, the prefix is not repeated. [Tool.Result] never adds it.
 func (t *Tool) Execute(ctx context.Context, input json.RawMessage) ([]anthropic.BetaToolResultBlockParamContentUnion, error) {
-	reply := t.reply(ctx, input)
+	return forRunner(t.reply(ctx, input))
+}
+
+func forRunner(reply memdir.Reply) ([]anthropic.BetaToolResultBlockParamContentUnion, error) {
 	if reply.IsError {
 		return nil, errors.New(strings.TrimPrefix(reply.Text, "Error: "))
 	}
@@ -114,7 +119,10 @@ func (t *Tool) Execute(ctx context.Context, input json.RawMessage) ([]anthropic.
 
 // Result executes one call for a loop of your own, and returns the block that answers it, with the exact text.
 func (t *Tool) Result(ctx context.Context, id string, input json.RawMessage) anthropic.BetaContentBlockParamUnion {
-	reply := t.reply(ctx, input)
+	return result(id, t.reply(ctx, input))
+}
+
+func result(id string, reply memdir.Reply) anthropic.BetaContentBlockParamUnion {
 	return anthropic.BetaContentBlockParamUnion{OfToolResult: &anthropic.BetaToolResultBlockParam{
 		ToolUseID: id,
 		Content:   content(reply),
@@ -124,16 +132,20 @@ func (t *Tool) Result(ctx context.Context, id string, input json.RawMessage) ant
 
 func (t *Tool) reply(ctx context.Context, input json.RawMessage) memdir.Reply {
 	reply := t.memory.Execute(ctx, input)
+	report(ctx, reply.Cause, t.OnFailure)
+	return reply
+}
+
+func report(ctx context.Context, cause error, onFailure func(ctx context.Context, cause error)) {
 	switch {
-	case reply.Cause == nil:
-	case t.OnFailure != nil:
-		t.OnFailure(ctx, reply.Cause)
-	case isCancelled(reply.Cause):
+	case cause == nil:
+	case onFailure != nil:
+		onFailure(ctx, cause)
+	case isCancelled(cause):
 		slog.InfoContext(ctx, "the memory tool was cancelled")
 	default:
-		slog.ErrorContext(ctx, "the memory tool failed", "error", reply.Cause)
+		slog.ErrorContext(ctx, "the memory tool failed", "error", cause)
 	}
-	return reply
 }
 
 func isCancelled(cause error) bool {

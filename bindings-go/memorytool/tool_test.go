@@ -103,6 +103,41 @@ func TestTheTextOfAnErrorHasThePrefixOnce(t *testing.T) {
 	}
 }
 
+func TestTheModelSearchesAndEditsWhatItFound(t *testing.T) {
+	memory := open(t, "memory:", memdir.MemoryOptions{})
+	path := "/memories/anna.md"
+	if err := memory.Write(context.Background(), path, "- Anna likes green tea.\n"); err != nil {
+		t.Fatal(err)
+	}
+	written, err := memory.SearchToolDefinition("anthropic-custom", "memory_")
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(tool string, input object, result string, isError bool) object {
+		return object{"calls": []any{object{"tool": tool, "input": input, "result": result, "is_error": isError}}}
+	}
+	turns := []any{
+		call("memory_search", object{"query": "What does Anna like?"}, path+"\n     1\t- Anna likes green tea.", false),
+		call("memory", object{"command": "str_replace", "path": path, "old_str": "green tea", "new_str": "water"},
+			"The memory file has been edited. Here is the snippet showing the change (with line numbers):\n     1\t- Anna likes water.", false),
+		call("memory_search", object{"query": "tea", "limit": 0},
+			"Error: Invalid `limit` parameter: expected an integer from 1 to 20, got the number 0", true),
+		object{"text": "Done."},
+	}
+	script := object{
+		"about":       "a search",
+		"other_tools": []any{json.RawMessage(written)},
+		"sessions":    []any{object{"user": "u", "turns": turns}},
+	}
+	standin := start(t, script)
+	converse(t, standin, New(memory), "u", NewSearch(memory))
+	standin.finish(t)
+	result := NewSearch(memory).Result(context.Background(), "id", json.RawMessage(`{"query": "water"}`)).OfToolResult
+	if !strings.HasSuffix(result.Content[0].OfText.Text, "Anna likes water.") || result.IsError.Value {
+		t.Errorf("%+v", result)
+	}
+}
+
 func TestAnImageIsABlock(t *testing.T) {
 	png, err := os.ReadFile(filepath.Join(root(t), "bindings-uniffi/tests/plan.png"))
 	if err != nil {
@@ -215,10 +250,11 @@ func conversation(call object) object {
 	return object{"about": "x", "sessions": []any{object{"user": "u", "turns": turns}}}
 }
 
-func converse(t *testing.T, standin *standin, tool *Tool, user string) {
+func converse(t *testing.T, standin *standin, tool *Tool, user string, others ...anthropic.BetaTool) {
 	t.Helper()
+	tools := append([]anthropic.BetaTool{tool}, others...)
 	client := anthropic.NewClient(option.WithBaseURL(standin.address), option.WithAPIKey("none"))
-	runner := client.Beta.Messages.NewToolRunner([]anthropic.BetaTool{tool}, anthropic.BetaToolRunnerParams{
+	runner := client.Beta.Messages.NewToolRunner(tools, anthropic.BetaToolRunnerParams{
 		BetaMessageNewParams: anthropic.BetaMessageNewParams{
 			Model:     "claude-stand-in",
 			MaxTokens: 1024,
