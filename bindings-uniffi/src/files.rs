@@ -1,6 +1,7 @@
 //! Your own code's access to the files of a memory, and the tool's definitions for other model hosts.
 #![allow(clippy::needless_pass_by_value, reason = "UniFFI hands over what it has made")]
 
+use memdir::command::search_tool_definition;
 use memdir::{ConfigError, Project};
 use memdir_bindings_shared::grep_query;
 use memdir_bindings_shared::search::{TextUnit, in_unit};
@@ -219,6 +220,21 @@ impl Memory {
         let dialect = dialect.unwrap_or(Dialect::JsonSchema);
         let tools = self.core.tool_definitions(dialect.into(), &prefix)?;
         Ok(tools.iter().map(ToString::to_string).collect())
+    }
+
+    /// The JSON text of the search as a tool beside the memory tool, named `prefix` plus `search`. A null prefix is
+    /// `memory_`. Pass the model's input to `execute_search`. A null dialect is JSON Schema.
+    ///
+    /// Throws `Config` if the prefix is wrong.
+    #[uniffi::method(default(dialect = None, prefix = None))]
+    pub fn search_tool_definition(
+        &self,
+        dialect: Option<Dialect>,
+        prefix: Option<MemdirText>,
+    ) -> Result<String, MemdirError> {
+        let prefix = prefix.map_or(Ok("memory_".to_owned()), |prefix| prefix.option("prefix"))?;
+        let dialect = dialect.unwrap_or(Dialect::JsonSchema);
+        Ok(search_tool_definition(dialect.into(), &prefix)?.to_string())
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use memdir::command::Decoded;
+use memdir::command::{Decoded, SearchCall};
 use memdir::store::open_place;
 use memdir::value::Value;
 use memdir::{Command, ConfigError, Content};
@@ -107,6 +107,18 @@ impl Memory {
             Err(_) | Ok(Command::View { .. }) => Some(self.answer(decoded).into()),
             Ok(_) => None,
         }
+    }
+
+    /// Executes one call of the search by a model, a tool beside the memory tool that `search_tool_definition` declares. It
+    /// is given as the JSON text of its `input` or of a whole `tool_use` block: `query`, and optionally `path` and `limit`
+    /// (1 to 20 files, 5 by default).
+    ///
+    /// The reply has the paths of the best files, and their best passages with the line numbers that a view shows. It never
+    /// throws, like `execute`. The hooks are not called.
+    #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "UniFFI hands custom types over by value")]
+    pub fn execute_search(&self, json: MemdirText) -> Reply {
+        self.core.execute_search(SearchCall::parse(json.as_bytes())).into()
     }
 
     /// Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the first and last line to

@@ -81,6 +81,19 @@ impl Memory {
         Reply::from(found.map(|results| Content::Text(answer_for_model(&results))))
     }
 
+    /// Returns the tool of the search, named `prefix` followed by `search`. See
+    /// [`search_tool_definition`](crate::command::search_tool_definition).
+    ///
+    /// # Errors
+    /// Same as [`search_tool_definition`](crate::command::search_tool_definition).
+    pub fn search_tool_definition(
+        &self,
+        dialect: Dialect,
+        prefix: &str,
+    ) -> Result<serde_json::Value, Error> {
+        command::search_tool_definition(dialect, prefix)
+    }
+
     /// Where the index is kept for other processes. Several mounted stores keep none: a text of one would be in another.
     fn kept_search(&self) -> Option<Kept<'_>> {
         let (store, options) = (&**self.without_recorder(), self.options());

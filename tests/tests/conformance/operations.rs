@@ -204,11 +204,10 @@ fn go_has_the_operations_of_the_table() {
         found.extend(methods(named(&source, "func (m *Memory) "), "."));
         found.extend(named(&source, "func "));
     }
-    found.extend(
-        named(&read("bindings-go/memorytool/tool.go"), "func ")
-            .into_iter()
-            .map(|name| format!("memorytool.{name}")),
-    );
+    for file in ["search", "tool"] {
+        let source = read(&format!("bindings-go/memorytool/{file}.go"));
+        found.extend(named(&source, "func ").into_iter().map(|name| format!("memorytool.{name}")));
+    }
     // Without those of the package only, and without the version of the library, which every language has.
     let public = |name: &String| {
         let last = name.rsplit('.').next().unwrap();

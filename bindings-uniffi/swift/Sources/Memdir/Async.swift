@@ -23,6 +23,12 @@ extension Memory {
         return await on(.changes, call, call)
     }
 
+    /// Executes one call of the search by a model. This is the blocking `executeSearch` for asynchronous code.
+    public func executeSearch(json: String) async -> Reply {
+        let call: @Sendable (Memory) -> Reply = { $0.executeSearch(json: json) }
+        return await on(.views, call, call)
+    }
+
     /// Shows a directory two levels deep, or the numbered lines of a file. `viewRange` is the first and last
     /// line to show (1-based, inclusive; a last line of -1 is the end); nil shows all.
     ///

@@ -1964,6 +1964,14 @@ public protocol MemoryProtocol: AnyObject, Sendable {
     func search(query: MemdirText, path: MemdirText?, limit: Int64) throws  -> SearchResults
 
     /**
+     * The JSON text of the search as a tool beside the memory tool, named `prefix` plus `search`. A null prefix is
+     * `memory_`. Pass the model's input to `execute_search`. A null dialect is JSON Schema.
+     *
+     * Throws `Config` if the prefix is wrong.
+     */
+    func searchToolDefinition(dialect: Dialect?, prefix: MemdirText?) throws  -> String
+
+    /**
      * The JSON text of one tool named `memory`, for a model host without built-in support for Anthropic's tool. Pass the
      * model's input to `execute`. If the memory is read-only, its only command is `view`. A null dialect is JSON Schema.
      *
@@ -2123,6 +2131,16 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      * failure of the store or a hook; the reply's `cause` then has the details for you.
      */
     func execute(json: MemdirText)  -> Reply
+
+    /**
+     * Executes one call of the search by a model, a tool beside the memory tool that `search_tool_definition` declares. It
+     * is given as the JSON text of its `input` or of a whole `tool_use` block: `query`, and optionally `path` and `limit`
+     * (1 to 20 files, 5 by default).
+     *
+     * The reply has the paths of the best files, and their best passages with the line numbers that a view shows. It never
+     * throws, like `execute`. The hooks are not called.
+     */
+    func executeSearch(json: MemdirText)  -> Reply
 
     /**
      * Like `execute`, but only for a call that cannot change anything. For any other call it returns null and does
@@ -2552,6 +2570,23 @@ open func search(query: MemdirText, path: MemdirText? = nil, limit: Int64 = Int6
 }
 
     /**
+     * The JSON text of the search as a tool beside the memory tool, named `prefix` plus `search`. A null prefix is
+     * `memory_`. Pass the model's input to `execute_search`. A null dialect is JSON Schema.
+     *
+     * Throws `Config` if the prefix is wrong.
+     */
+open func searchToolDefinition(dialect: Dialect? = nil, prefix: MemdirText? = nil)throws  -> String  {
+    return try  FfiConverterString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_search_tool_definition(
+            self.uniffiCloneHandle(),
+        FfiConverterOptionTypeDialect.lower(dialect),
+        FfiConverterOptionTypeMemdirText.lower(prefix),uniffiCallStatus
+    )
+})
+}
+
+    /**
      * The JSON text of one tool named `memory`, for a model host without built-in support for Anthropic's tool. Pass the
      * model's input to `execute`. If the memory is read-only, its only command is `view`. A null dialect is JSON Schema.
      *
@@ -2856,6 +2891,24 @@ open func execute(json: MemdirText) -> Reply  {
     return try!  FfiConverterTypeReply_lift(try! rustCall() {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_memory_execute(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirText_lower(json),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * Executes one call of the search by a model, a tool beside the memory tool that `search_tool_definition` declares. It
+     * is given as the JSON text of its `input` or of a whole `tool_use` block: `query`, and optionally `path` and `limit`
+     * (1 to 20 files, 5 by default).
+     *
+     * The reply has the paths of the best files, and their best passages with the line numbers that a view shows. It never
+     * throws, like `execute`. The hooks are not called.
+     */
+open func executeSearch(json: MemdirText) -> Reply  {
+    return try!  FfiConverterTypeReply_lift(try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_execute_search(
             self.uniffiCloneHandle(),
         FfiConverterTypeMemdirText_lower(json),uniffiCallStatus
     )
@@ -12771,7 +12824,10 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_read_shown() != 1064) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_search() != 3621) {
+    if (uniffi_memdir_ffi_checksum_method_memory_search() != 1705) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_search_tool_definition() != 22491) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_tool_definition() != 55108) {
@@ -12823,6 +12879,9 @@ private let initializationResult: InitializationResult = {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_execute() != 59956) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_execute_search() != 61918) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_execute_view() != 14167) {

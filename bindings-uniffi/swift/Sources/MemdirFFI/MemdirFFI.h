@@ -684,6 +684,11 @@ RustBuffer uniffi_memdir_ffi_fn_method_memory_read_shown(uint64_t ptr, RustBuffe
 RustBuffer uniffi_memdir_ffi_fn_method_memory_search(uint64_t ptr, RustBuffer query, RustBuffer path, int64_t limit, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_SEARCH_TOOL_DEFINITION
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_SEARCH_TOOL_DEFINITION
+RustBuffer uniffi_memdir_ffi_fn_method_memory_search_tool_definition(uint64_t ptr, RustBuffer dialect, RustBuffer prefix, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_TOOL_DEFINITION
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_TOOL_DEFINITION
 RustBuffer uniffi_memdir_ffi_fn_method_memory_tool_definition(uint64_t ptr, RustBuffer dialect, RustCallStatus *_Nonnull out_status
@@ -767,6 +772,11 @@ RustBuffer uniffi_memdir_ffi_fn_method_memory_delete(uint64_t ptr, RustBuffer pa
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_EXECUTE
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_EXECUTE
 RustBuffer uniffi_memdir_ffi_fn_method_memory_execute(uint64_t ptr, RustBuffer json, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_EXECUTE_SEARCH
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_EXECUTE_SEARCH
+RustBuffer uniffi_memdir_ffi_fn_method_memory_execute_search(uint64_t ptr, RustBuffer json, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_EXECUTE_VIEW
@@ -1615,6 +1625,12 @@ uint16_t uniffi_memdir_ffi_checksum_method_memory_search(void
 
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_SEARCH_TOOL_DEFINITION
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_SEARCH_TOOL_DEFINITION
+uint16_t uniffi_memdir_ffi_checksum_method_memory_search_tool_definition(void
+
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_TOOL_DEFINITION
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_TOOL_DEFINITION
 uint16_t uniffi_memdir_ffi_checksum_method_memory_tool_definition(void
@@ -1714,6 +1730,12 @@ uint16_t uniffi_memdir_ffi_checksum_method_memory_delete(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_EXECUTE
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_EXECUTE
 uint16_t uniffi_memdir_ffi_checksum_method_memory_execute(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_EXECUTE_SEARCH
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_EXECUTE_SEARCH
+uint16_t uniffi_memdir_ffi_checksum_method_memory_execute_search(void
 
 );
 #endif

@@ -151,6 +151,22 @@ final class FilesTests: XCTestCase {
         XCTAssertEqual(try readOnly.toolDefinitions().count, 1)
     }
 
+    func testAModelSearchesWithAToolOfItsOwn() async throws {
+        let memory = try Memory(store: "memory:")
+        try await memory.write(path: "/memories/a.md", text: "# Anna\n\n- likes green tea\n")
+        let found = Reply(
+            content: "/memories/a.md\n     1\t# Anna\n     2\t\n     3\t- likes green tea", isError: false)
+        let input = #"{"query": "What does Anna like?", "limit": 3}"#
+        let reply = await memory.executeSearch(json: input)
+        XCTAssertEqual(reply, found)
+        let refused = await memory.executeSearch(json: "{}")
+        XCTAssertEqual(
+            refused.content, "Error: Missing `query` parameter for the `search` command: expected a string")
+        XCTAssertTrue(refused.isError)
+        XCTAssertTrue(try memory.searchToolDefinition().contains(#""memory_search""#))
+        XCTAssertTrue(try memory.searchToolDefinition(dialect: .openAi, prefix: "").contains(#""search""#))
+    }
+
     func testAWholeToolUseBlockIsUnderstood() throws {
         let memory = try Memory(store: "memory:")
         let block =

@@ -970,6 +970,8 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_search(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_search_tool_definition(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_tool_definition(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_tool_definitions(
@@ -1003,6 +1005,8 @@ internal object IntegrityCheckingUniffiLib {
     external fun uniffi_memdir_ffi_checksum_method_memory_delete(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_execute(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_execute_search(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_execute_view(
     ): Int
@@ -1229,6 +1233,8 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_search(`ptr`: Long,`query`: RustBuffer.ByValue,`path`: RustBuffer.ByValue,`limit`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_search_tool_definition(`ptr`: Long,`dialect`: RustBuffer.ByValue,`prefix`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_tool_definition(`ptr`: Long,`dialect`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_tool_definitions(`ptr`: Long,`dialect`: RustBuffer.ByValue,`prefix`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
@@ -1262,6 +1268,8 @@ internal object UniffiLib {
     external fun uniffi_memdir_ffi_fn_method_memory_delete(`ptr`: Long,`path`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_execute(`ptr`: Long,`json`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_execute_search(`ptr`: Long,`json`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_execute_view(`ptr`: Long,`json`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
@@ -1633,7 +1641,10 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_read_shown() and 0xFFFF) != 1064) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_search() and 0xFFFF) != 3621) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_search() and 0xFFFF) != 1705) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_search_tool_definition() and 0xFFFF) != 22491) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_tool_definition() and 0xFFFF) != 55108) {
@@ -1685,6 +1696,9 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_execute() and 0xFFFF) != 59956) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_execute_search() and 0xFFFF) != 61918) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_execute_view() and 0xFFFF) != 14167) {
@@ -4406,6 +4420,15 @@ public interface MemoryInterface {
     fun `search`(`query`: kotlin.String, `path`: kotlin.String? = null, `limit`: kotlin.Long = 10L): SearchResults
 
     /**
+     * The JSON text of the search as a tool beside the memory tool, named `prefix` plus `search`. A null prefix is
+     * `memory_`. Pass the model's input to `execute_search`. A null dialect is JSON Schema.
+     *
+     * Throws `Config` if the prefix is wrong.
+     */
+    @Throws(MemdirException::class)
+    fun `searchToolDefinition`(`dialect`: Dialect? = null, `prefix`: kotlin.String? = null): kotlin.String
+
+    /**
      * The JSON text of one tool named `memory`, for a model host without built-in support for Anthropic's tool. Pass the
      * model's input to `execute`. If the memory is read-only, its only command is `view`. A null dialect is JSON Schema.
      *
@@ -4581,6 +4604,17 @@ public interface MemoryInterface {
      * failure of the store or a hook; the reply's `cause` then has the details for you.
      */
     fun `execute`(`json`: kotlin.String): Reply
+
+    /**
+     * Executes one call of the search by a model, a tool beside the memory tool that `search_tool_definition` declares. It
+     * is given as the JSON text of its `input` or of a whole `tool_use` block: `query`, and optionally `path` and `limit`
+     * (1 to 20 files, 5 by default).
+     *
+     * The reply has the paths of the best files, and their best passages with the line numbers that a view shows. It never
+     * throws, like `execute`. The hooks are not called.
+     */
+    @Throws(MemdirException::class)
+    fun `executeSearch`(`json`: kotlin.String): Reply
 
     /**
      * Like `execute`, but only for a call that cannot change anything. For any other call it returns null and does
@@ -5108,6 +5142,28 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
+     * The JSON text of the search as a tool beside the memory tool, named `prefix` plus `search`. A null prefix is
+     * `memory_`. Pass the model's input to `execute_search`. A null dialect is JSON Schema.
+     *
+     * Throws `Config` if the prefix is wrong.
+     */
+    @Throws(MemdirException::class)override fun `searchToolDefinition`(`dialect`: Dialect?, `prefix`: kotlin.String?): kotlin.String {
+            return FfiConverterString.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_search_tool_definition(
+        it,
+
+        FfiConverterOptionalTypeDialect.lower(`dialect`),
+        FfiConverterOptionalTypeMemdirText.lower(`prefix`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
      * The JSON text of one tool named `memory`, for a model host without built-in support for Anthropic's tool. Pass the
      * model's input to `execute`. If the memory is read-only, its only command is `view`. A null dialect is JSON Schema.
      *
@@ -5498,6 +5554,28 @@ open class Memory: AutoCloseable, MemoryInterface
 }
     }
     ) }
+    }
+
+
+
+    /**
+     * Executes one call of the search by a model, a tool beside the memory tool that `search_tool_definition` declares. It
+     * is given as the JSON text of its `input` or of a whole `tool_use` block: `query`, and optionally `path` and `limit`
+     * (1 to 20 files, 5 by default).
+     *
+     * The reply has the paths of the best files, and their best passages with the line numbers that a view shows. It never
+     * throws, like `execute`. The hooks are not called.
+     */override fun `executeSearch`(`json`: kotlin.String): Reply {
+            return FfiConverterTypeReply.lift(
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_execute_search(
+        it,
+
+        FfiConverterTypeMemdirText.lower(`json`),_status)
+}
+    }
+    )
     }
 
 

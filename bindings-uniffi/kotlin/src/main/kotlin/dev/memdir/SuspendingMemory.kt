@@ -65,6 +65,10 @@ private constructor(
                 }
         }
 
+    /** As [Memory.executeSearch]. */
+    public suspend fun executeSearch(json: String): Reply =
+        replying({ it }) { off(viewDispatcher) { it.executeSearch(json) } }
+
     /** As [Memory.view]. */
     public suspend fun view(path: String, viewRange: List<Long>? = null): String =
         command("view", mapOf("path" to path), viewRange = viewRange, on = viewDispatcher) { it.view(path, viewRange) }

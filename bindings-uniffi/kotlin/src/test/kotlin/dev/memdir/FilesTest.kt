@@ -156,6 +156,22 @@ class FilesTest {
     }
 
     @Test
+    fun `a model searches with a tool of its own`() =
+        Memory("memory:").use { memory ->
+            memory.write(path, "# Anna\n\n- likes green tea\n")
+            val found = Reply("$path\n     1\t# Anna\n     2\t\n     3\t- likes green tea", isError = false)
+            val input = """{"query": "What does Anna like?", "limit": 3}"""
+            assertEquals(found, memory.executeSearch(input))
+            runBlocking { assertEquals(found, SuspendingMemory(memory).executeSearch(input)) }
+            val missing = "Error: Missing `query` parameter for the `search` command: expected a string"
+            val refused = memory.executeSearch("{}")
+            assertEquals(missing, refused.content)
+            assertTrue(refused.isError)
+            assertTrue("\"memory_search\"" in memory.searchToolDefinition())
+            assertTrue("\"search\"" in memory.searchToolDefinition(Dialect.OPEN_AI, ""))
+        }
+
+    @Test
     fun `a whole tool_use block is understood`() =
         Memory("memory:").use { memory ->
             val block =
