@@ -146,6 +146,9 @@ class Memory(Generic[ViewT_co]):
         search_max_bytes: The most bytes of memory for the index of `search`, which holds the texts
             and takes about 1.7 times their size. If not all files fit, the first search takes the
             newest, and each result says how many are left out. `None` sets no limit.
+        search_keep: Keeps the index of `search` in hidden files of the store, so the first search
+            of a process reads only the files that have changed. It has the texts of the files, and
+            is encrypted if the store is. A store of several mounted stores keeps none.
         search_recency: Makes `search` prefer files that were written recently: the score of the
             newest file is half as large again, and a file that is older by this duration gets half
             of that bonus. `None` gives time no influence. Seconds, or a `timedelta`.

@@ -100,17 +100,4 @@ impl Memory {
         let keeps = options.search_keep && store.mounts().is_none();
         keeps.then(|| Kept::new(InContext::new(store, &self.context()), options.read_only))
     }
-
-    /// Returns the tool of the search, named `prefix` followed by `search`. See
-    /// [`search_tool_definition`](crate::command::search_tool_definition).
-    ///
-    /// # Errors
-    /// Same as [`search_tool_definition`](crate::command::search_tool_definition).
-    pub fn search_tool_definition(
-        &self,
-        dialect: Dialect,
-        prefix: &str,
-    ) -> Result<serde_json::Value, Error> {
-        command::search_tool_definition(dialect, prefix)
-    }
 }

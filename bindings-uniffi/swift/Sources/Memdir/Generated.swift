@@ -6786,6 +6786,12 @@ public struct MemoryOptions: Equatable, Hashable {
      */
     public let searchMaxBytes: Int64?
     /**
+     * Keeps the index of `search` in hidden files of the store, so the first search of a process
+     * reads only the files that have changed. It has the texts of the files, and is encrypted if
+     * the store is. A store of several mounted stores keeps none. Default: no.
+     */
+    public let searchKeep: Bool
+    /**
      * Makes `search` prefer files that were written recently: the score of the newest file is half
      * as large again, and a file that is older by this duration gets half of that bonus. `null`
      * gives time no influence. Default: `null`.
@@ -6928,6 +6934,11 @@ public struct MemoryOptions: Equatable, Hashable {
          * result says how many are left out. `null` sets no limit. Default: 256 MiB.
          */searchMaxBytes: Int64? = Int64(268435456),
         /**
+         * Keeps the index of `search` in hidden files of the store, so the first search of a process
+         * reads only the files that have changed. It has the texts of the files, and is encrypted if
+         * the store is. A store of several mounted stores keeps none. Default: no.
+         */searchKeep: Bool = false,
+        /**
          * Makes `search` prefer files that were written recently: the score of the newest file is half
          * as large again, and a file that is older by this duration gets half of that bonus. `null`
          * gives time no influence. Default: `null`.
@@ -6981,6 +6992,7 @@ public struct MemoryOptions: Equatable, Hashable {
         self.actor = actor
         self.searchLanguage = searchLanguage
         self.searchMaxBytes = searchMaxBytes
+        self.searchKeep = searchKeep
         self.searchRecency = searchRecency
         self.eventContent = eventContent
         self.durability = durability
@@ -7029,6 +7041,7 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
                 actor: FfiConverterOptionTypeMemdirText.read(from: &buf),
                 searchLanguage: FfiConverterOptionTypeSearchLanguage.read(from: &buf),
                 searchMaxBytes: FfiConverterOptionInt64.read(from: &buf),
+                searchKeep: FfiConverterBool.read(from: &buf),
                 searchRecency: FfiConverterOptionTypeMemdirDuration.read(from: &buf),
                 eventContent: FfiConverterBool.read(from: &buf),
                 durability: FfiConverterOptionTypeDurability.read(from: &buf),
@@ -7063,6 +7076,7 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
         FfiConverterOptionTypeMemdirText.write(value.actor, into: &buf)
         FfiConverterOptionTypeSearchLanguage.write(value.searchLanguage, into: &buf)
         FfiConverterOptionInt64.write(value.searchMaxBytes, into: &buf)
+        FfiConverterBool.write(value.searchKeep, into: &buf)
         FfiConverterOptionTypeMemdirDuration.write(value.searchRecency, into: &buf)
         FfiConverterBool.write(value.eventContent, into: &buf)
         FfiConverterOptionTypeDurability.write(value.durability, into: &buf)

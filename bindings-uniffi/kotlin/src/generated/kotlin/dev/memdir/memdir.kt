@@ -10306,6 +10306,13 @@ data class MemoryOptions (
     val `searchMaxBytes`: kotlin.Long? = 268435456L
     ,
     /**
+     * Keeps the index of `search` in hidden files of the store, so the first search of a process
+     * reads only the files that have changed. It has the texts of the files, and is encrypted if
+     * the store is. A store of several mounted stores keeps none. Default: no.
+     */
+    val `searchKeep`: kotlin.Boolean = false
+    ,
+    /**
      * Makes `search` prefer files that were written recently: the score of the newest file is half
      * as large again, and a file that is older by this duration gets half of that bonus. `null`
      * gives time no influence. Default: `null`.
@@ -10391,6 +10398,7 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
             FfiConverterOptionalTypeMemdirText.read(buf),
             FfiConverterOptionalTypeSearchLanguage.read(buf),
             FfiConverterOptionalLong.read(buf),
+            FfiConverterBoolean.read(buf),
             FfiConverterOptionalTypeMemdirDuration.read(buf),
             FfiConverterBoolean.read(buf),
             FfiConverterOptionalTypeDurability.read(buf),
@@ -10425,6 +10433,7 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
             FfiConverterOptionalTypeMemdirText.allocationSize(value.`actor`) +
             FfiConverterOptionalTypeSearchLanguage.allocationSize(value.`searchLanguage`) +
             FfiConverterOptionalLong.allocationSize(value.`searchMaxBytes`) +
+            FfiConverterBoolean.allocationSize(value.`searchKeep`) +
             FfiConverterOptionalTypeMemdirDuration.allocationSize(value.`searchRecency`) +
             FfiConverterBoolean.allocationSize(value.`eventContent`) +
             FfiConverterOptionalTypeDurability.allocationSize(value.`durability`) +
@@ -10458,6 +10467,7 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
             FfiConverterOptionalTypeMemdirText.write(value.`actor`, buf)
             FfiConverterOptionalTypeSearchLanguage.write(value.`searchLanguage`, buf)
             FfiConverterOptionalLong.write(value.`searchMaxBytes`, buf)
+            FfiConverterBoolean.write(value.`searchKeep`, buf)
             FfiConverterOptionalTypeMemdirDuration.write(value.`searchRecency`, buf)
             FfiConverterBoolean.write(value.`eventContent`, buf)
             FfiConverterOptionalTypeDurability.write(value.`durability`, buf)
