@@ -9,7 +9,7 @@ use crate::answer;
 use crate::arguments::Arguments;
 use crate::errors::{Failure, unknown};
 use crate::handles::{CALLS, MEMORIES, OPENED};
-use crate::input::{OwnFields, decode, value};
+use crate::input::{OwnFields, decode, decode_search, value};
 use crate::options::{flag, read, span};
 use crate::progress::go_on;
 use crate::results::shown;
