@@ -40,7 +40,9 @@ def test_it_has_every_public_method_of_memory() -> None:
             assert isinstance(ours, property), name
             continue
         # Methods that do not use the store need no `await`.
-        at_once = name.startswith(("tool_", "forget_", "acting_", "watch"))
+        at_once = name.endswith(("tool_definition", "tool_definitions")) or name.startswith(
+            ("forget_", "acting_", "watch")
+        )
         assert inspect.iscoroutinefunction(ours) is not at_once, name
         assert arguments(member) == arguments(ours), name
 

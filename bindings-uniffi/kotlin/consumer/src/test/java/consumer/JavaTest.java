@@ -330,11 +330,12 @@ class JavaTest {
             fail();
         } catch (MemdirException.Store closed) {
             assertEquals(closed.getAnswer(), memory.execute("{}").getContent());
+            assertEquals(closed.getAnswer(), memory.executeSearch("{}").getContent());
         }
         assertThrows(MemdirException.Store.class, () -> memory.toolDefinition(Dialect.OPEN_AI));
         assertThrows(MemdirException.Store.class, memory::forgetViews);
         assertThrows(MemdirException.Store.class, () -> memory.observe(change -> {}));
-        List<String> neverThrow = List.of("close", "execute", "executeView");
+        List<String> neverThrow = List.of("close", "execute", "executeSearch", "executeView");
         for (Method method : Memory.class.getDeclaredMethods()) {
             int modifiers = method.getModifiers();
             boolean shown = Modifier.isPublic(modifiers) && !Modifier.isStatic(modifiers) && !method.getName().contains("$");

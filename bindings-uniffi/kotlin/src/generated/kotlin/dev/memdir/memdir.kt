@@ -4613,7 +4613,6 @@ public interface MemoryInterface {
      * The reply has the paths of the best files, and their best passages with the line numbers that a view shows. It never
      * throws, like `execute`. The hooks are not called.
      */
-    @Throws(MemdirException::class)
     fun `executeSearch`(`json`: kotlin.String): Reply
 
     /**
@@ -5566,7 +5565,7 @@ open class Memory: AutoCloseable, MemoryInterface
      * The reply has the paths of the best files, and their best passages with the line numbers that a view shows. It never
      * throws, like `execute`. The hooks are not called.
      */override fun `executeSearch`(`json`: kotlin.String): Reply {
-            return FfiConverterTypeReply.lift(
+            return replying({ it }) { FfiConverterTypeReply.lift(
     callWithHandle {
     uniffiRustCall() { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_memory_execute_search(
@@ -5575,7 +5574,7 @@ open class Memory: AutoCloseable, MemoryInterface
         FfiConverterTypeMemdirText.lower(`json`),_status)
 }
     }
-    )
+    ) }
     }
 
 
