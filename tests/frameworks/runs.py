@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conftest import PNG
+from memdir import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,6 +74,28 @@ def check_image(server: ModelServer, directory: Path) -> bool:
     [result] = server.finish()
     assert directory.joinpath("memory/memories/picture.png").read_bytes() == PNG
     return has_image(result.content)
+
+
+# The search as a second tool.
+SEARCH = [[("memory_search", {"query": "What is planned?"}), ("memory_search", {})]]
+
+
+def memory_to_search() -> Memory:
+    """A memory with a file that the search finds."""
+    memory = Memory("./memory")
+    memory.write(NOTE, "# Today\n- plan the garden\n")
+    return memory
+
+
+def check_search(server: ModelServer, *, flags: bool | None) -> None:
+    """Checks the answers to the two calls, and that both tools were declared."""
+    replies = [
+        (f"{NOTE}\n     1\t# Today\n     2\t- plan the garden", False),
+        ("Error: Missing `query` parameter for the `search` command: expected a string", True),
+    ]
+    wanted = [(text, None if flags is None else is_error and flags) for text, is_error in replies]
+    assert [(result.text, result.is_error) for result in server.finish()] == wanted
+    assert [tool["name"] for tool in server.tools] == ["memory", "memory_search"]
 
 
 # The names of users, each of whom sees nothing of the others.

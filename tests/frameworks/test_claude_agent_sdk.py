@@ -108,9 +108,9 @@ def test_the_server_with_the_official_client() -> None:
         server = memory_server(Memory("./memory"), "notes")
         async with Client(server["instance"]) as client:
             tools = (await client.list_tools()).tools
-            assert [tool.name for tool in tools] == COMMANDS
+            assert [tool.name for tool in tools] == [*COMMANDS, "search"]
             hints = {tool.name: tool.annotations for tool in tools}
-            assert hints["view"].read_only_hint is True
+            assert hints["view"].read_only_hint is hints["search"].read_only_hint is True
             destructive = {name for name, hint in hints.items() if hint.destructive_hint}
             assert destructive == {"str_replace", "delete", "rename"}
             assert not any(hint.open_world_hint for hint in hints.values())
@@ -121,6 +121,8 @@ def test_the_server_with_the_official_client() -> None:
                     reply = await client.call_tool(command, rest)
                     [block] = reply.content
                     assert (block.text, reply.is_error) in runs.WELL_FORMED_REPLIES
+            found = await client.call_tool("search", {"query": "today"})
+            assert found.content[0].text.startswith(f"{runs.NOTE}\n     1\t# Today")
             [image] = (await client.call_tool("view", {"path": "/memories/picture.png"})).content
             assert (image.type, image.mime_type, image.data) == ("image", "image/png", runs.PICTURE)
 
@@ -142,4 +144,4 @@ def test_a_memory_that_is_read_only_shows_no_other_tool() -> None:
         async with Client(server["instance"]) as client:
             return [tool.name for tool in (await client.list_tools()).tools]
 
-    assert asyncio.run(main()) == ["view"]
+    assert asyncio.run(main()) == ["view", "search"]

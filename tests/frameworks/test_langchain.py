@@ -15,7 +15,7 @@ pytest.importorskip("langchain_anthropic")
 import pages
 import runs
 from memdir import AsyncMemory, Memory
-from memdir.integrations.langchain import memory_tool
+from memdir.integrations.langchain import memory_tool, search_tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,6 +71,16 @@ def test_an_image(serve: Serve, record: Record, directory: Path) -> None:
         pages.prepare("langchain", "agent")["agent"].invoke(ASKED)
     assert runs.check_image(server, directory)
     record(*NAME, images=True)
+
+
+def test_a_search(serve: Serve) -> None:
+    from langchain.agents import create_agent
+
+    memory = runs.memory_to_search()
+    tools = [memory_tool(memory), search_tool(memory)]
+    with serve(*runs.SEARCH) as server:
+        create_agent("anthropic:claude-sonnet-5-5", tools=tools).invoke(ASKED)
+    runs.check_search(server, flags=True)
 
 
 def test_a_declared_tool() -> None:

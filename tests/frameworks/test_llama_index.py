@@ -9,13 +9,13 @@ import pytest
 
 pytest.importorskip("llama_index.llms.anthropic")
 
-from llama_index.core.agent.workflow import AgentStream
+from llama_index.core.agent.workflow import AgentStream, FunctionAgent
 from llama_index.llms.anthropic import Anthropic
 
 import pages
 import runs
 from memdir import Memory
-from memdir.integrations.llama_index import MemoryTool
+from memdir.integrations.llama_index import MemoryTool, SearchTool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,6 +50,19 @@ def test_sync(serve: Serve, record: Record) -> None:
     assert tool.call(command="view", path=runs.NOTE).is_error is False
     assert tool.call(command="view", path="/memories/none").is_error is True
     record(*NAME, sync="without agents")
+
+
+def test_a_search(serve: Serve) -> None:
+    memory = runs.memory_to_search()
+
+    async def ask() -> None:
+        llm = Anthropic(model="claude-sonnet-5-5")
+        agent = FunctionAgent(tools=[MemoryTool(memory), SearchTool(memory)], llm=llm)
+        await agent.run(runs.QUESTION)
+
+    with serve(*runs.SEARCH) as server:
+        asyncio.run(ask())
+    runs.check_search(server, flags=False)
 
 
 def test_a_memory_per_user(serve: Serve) -> None:

@@ -13,6 +13,7 @@ from agents import Agent, Runner
 
 import pages
 import runs
+from memdir.integrations.openai_agents import memory_tool, search_tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +36,14 @@ def test_the_example_of_the_page(serve: Serve, record: Record, capsys: pytest.Ca
     assert runs.declared(tool, tool["parameters"])
     assert (tool["type"], tool["strict"]) == ("function", False)
     record(*NAME, sync=True, errors=False, tool="declared")
+
+
+def test_a_search(serve: Serve) -> None:
+    memory = runs.memory_to_search()
+    with serve(*runs.SEARCH) as server:
+        agent = Agent(name="Assistant", tools=[memory_tool(memory), search_tool(memory)])
+        Runner.run_sync(agent, runs.QUESTION)
+    runs.check_search(server, flags=None)
 
 
 def test_a_memory_per_user(serve: Serve) -> None:
@@ -74,7 +83,6 @@ def test_an_image(serve: Serve, record: Record, directory: Path) -> None:
 
 def test_a_call_that_is_not_json(serve: Serve) -> None:
     from memdir import Memory
-    from memdir.integrations.openai_agents import memory_tool
 
     tool = memory_tool(Memory("./memory"))
     text = asyncio.run(tool.on_invoke_tool(None, "{"))

@@ -16,7 +16,7 @@ from pydantic_ai.toolsets import FunctionToolset
 import pages
 import runs
 from memdir import Memory
-from memdir.integrations.pydantic_ai import memory_tool
+from memdir.integrations.pydantic_ai import memory_tool, search_tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +37,14 @@ def test_the_example_of_the_page(serve: Serve, record: Record, capsys: pytest.Ca
     runs.check(server, flags=True)
     assert server.tools == [runs.NATIVE]
     record(*NAME, sync=True, errors=True, tool="Claude's own")
+
+
+def test_a_search(serve: Serve) -> None:
+    memory = runs.memory_to_search()
+    with serve(*runs.SEARCH) as server:
+        agent = Agent("anthropic:claude-sonnet-5-5", tools=[memory_tool(memory), search_tool(memory)])
+        agent.run_sync(runs.QUESTION)
+    runs.check_search(server, flags=True)
 
 
 def test_a_memory_per_user(serve: Serve) -> None:

@@ -10,14 +10,15 @@ import pytest
 pytest.importorskip("strands")
 
 
+from strands import Agent
+
 import pages
 import runs
+from memdir.integrations.strands import memory_tool, search_tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    from strands import Agent
 
     from model_server import ModelServer
 
@@ -35,6 +36,14 @@ def test_the_example_of_the_page(serve: Serve, record: Record, capsys: pytest.Ca
     [tool] = server.tools
     assert runs.declared(tool, tool["input_schema"])
     record(*NAME, sync=True, errors=True, tool="declared")
+
+
+def test_a_search(serve: Serve) -> None:
+    memory = runs.memory_to_search()
+    with serve(*runs.SEARCH) as server:
+        model = pages.prepare("strands", "agent")["agent"].model
+        Agent(model=model, tools=[memory_tool(memory), search_tool(memory)])(runs.QUESTION)
+    runs.check_search(server, flags=True)
 
 
 def test_a_memory_per_user(serve: Serve) -> None:

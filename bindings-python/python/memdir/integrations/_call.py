@@ -1,4 +1,4 @@
-"""The shared part of the integrations: one call of the tool, with and without `await`."""
+"""The shared part of the integrations: one call of a tool, with and without `await`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 from memdir._async_memory import AsyncMemory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Awaitable, Callable, Iterator
 
     from memdir._memdir import Memory
+    from memdir._reply import Reply
 
 
 @contextmanager
@@ -22,16 +23,34 @@ def framework(package: str) -> Iterator[None]:
         raise ImportError(f"this integration needs {package}: pip install {package}") from error
 
 
-class MemoryCall:
-    """Executes calls of the tool, and has the tool's declaration."""
+class Call:
+    """Executes calls of a tool, and has the tool's declaration."""
 
-    def __init__(self, memory: Memory | AsyncMemory) -> None:
-        definition = memory.tool_definition()
+    execute: Callable[[Any], Reply]
+    execute_async: Callable[[Any], Awaitable[Reply]]
+
+    def __init__(self, definition: dict[str, object]) -> None:
         self.name = cast("str", definition["name"])
         self.description = cast("str", definition["description"])
         self.schema = cast("dict[str, Any]", definition["parameters"])
+
+
+class MemoryCall(Call):
+    """Of the memory tool."""
+
+    def __init__(self, memory: Memory | AsyncMemory) -> None:
+        super().__init__(memory.tool_definition())
         self.execute = without_await(memory).execute
         self.execute_async = with_await(memory).execute
+
+
+class SearchCall(Call):
+    """Of the search."""
+
+    def __init__(self, memory: Memory | AsyncMemory) -> None:
+        super().__init__(memory.search_tool_definition())
+        self.execute = without_await(memory).execute_search
+        self.execute_async = with_await(memory).execute_search
 
 
 def without_await(memory: Memory | AsyncMemory) -> Memory:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from memdir.integrations._call import MemoryCall, framework
+from memdir.integrations._call import Call, MemoryCall, SearchCall, framework
 
 with framework("langchain-core"):
     from langchain_core.tools import StructuredTool, ToolException
@@ -22,7 +22,20 @@ def memory_tool(memory: Memory | AsyncMemory) -> StructuredTool:
     message of a refused command has `status="error"` and the exact text.
     """
     call = MemoryCall(memory)
+    native = {"type": "memory_20250818", "name": call.name}
+    return _tool(call, extras={"provider_tool_definition": native})
 
+
+def search_tool(memory: Memory | AsyncMemory) -> StructuredTool:
+    """The search as a second tool, named `memory_search`, beside the one of `memory_tool`.
+
+    The model sends a question, and gets the paths of the files that answer it best, with their best
+    passages.
+    """
+    return _tool(SearchCall(memory))
+
+
+def _tool(call: Call, **more: Any) -> StructuredTool:
     def execute(**input: object) -> str | list[dict[str, Any]]:
         return _content(call.execute(input))
 
@@ -36,7 +49,7 @@ def memory_tool(memory: Memory | AsyncMemory) -> StructuredTool:
         func=execute,
         coroutine=execute_async,
         handle_tool_error=True,
-        extras={"provider_tool_definition": {"type": "memory_20250818", "name": call.name}},
+        **more,
     )
 
 

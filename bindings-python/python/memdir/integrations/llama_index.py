@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64decode
 from typing import TYPE_CHECKING, Any
 
-from memdir.integrations._call import MemoryCall, framework
+from memdir.integrations._call import Call, MemoryCall, SearchCall, framework
 
 with framework("llama-index-core"):
     from llama_index.core.llms import ImageBlock, TextBlock
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class _Metadata(ToolMetadata):
     """The tool's declaration; LlamaIndex would make the schema from a Pydantic model."""
 
-    def __init__(self, call: MemoryCall) -> None:
+    def __init__(self, call: Call) -> None:
         super().__init__(description=call.description, name=call.name, fn_schema=None)
         self._schema = call.schema
 
@@ -28,16 +28,10 @@ class _Metadata(ToolMetadata):
         return self._schema
 
 
-class MemoryTool(AsyncBaseTool):
-    """A tool for `FunctionAgent(tools=[...])` and `predict_and_call`.
-
-    A refused command is a `ToolOutput` with `is_error` and the exact text. An image is an
-    `ImageBlock`.
-    """
-
-    def __init__(self, memory: Memory | AsyncMemory) -> None:
-        self._call = MemoryCall(memory)
-        self._metadata = _Metadata(self._call)
+class _Tool(AsyncBaseTool):
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self._metadata = _Metadata(call)
 
     @property
     def metadata(self) -> ToolMetadata:
@@ -69,3 +63,25 @@ class MemoryTool(AsyncBaseTool):
             raw_output=reply,
             is_error=reply.is_error,
         )
+
+
+class MemoryTool(_Tool):
+    """A tool for `FunctionAgent(tools=[...])` and `predict_and_call`.
+
+    A refused command is a `ToolOutput` with `is_error` and the exact text. An image is an
+    `ImageBlock`.
+    """
+
+    def __init__(self, memory: Memory | AsyncMemory) -> None:
+        super().__init__(MemoryCall(memory))
+
+
+class SearchTool(_Tool):
+    """The search as a second tool, named `memory_search`, beside `MemoryTool`.
+
+    The model sends a question, and gets the paths of the files that answer it best, with their best
+    passages.
+    """
+
+    def __init__(self, memory: Memory | AsyncMemory) -> None:
+        super().__init__(SearchCall(memory))

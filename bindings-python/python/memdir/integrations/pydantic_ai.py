@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64decode
 from typing import TYPE_CHECKING, Any
 
-from memdir.integrations._call import MemoryCall, framework
+from memdir.integrations._call import Call, MemoryCall, SearchCall, framework
 
 with framework("pydantic-ai-slim"):
     from pydantic_ai import BinaryContent, Tool, ToolFailed
@@ -24,8 +24,19 @@ def memory_tool(memory: Memory | AsyncMemory) -> Tool[Any]:
     With one of Anthropic's models, add `capabilities=[NativeTool(MemoryTool())]`. The model then
     gets its own memory tool instead of this declaration.
     """
-    call = MemoryCall(memory)
+    return _tool(MemoryCall(memory))
 
+
+def search_tool(memory: Memory | AsyncMemory) -> Tool[Any]:
+    """The search as a second tool, named `memory_search`, beside the one of `memory_tool`.
+
+    The model sends a question, and gets the paths of the files that answer it best, with their best
+    passages.
+    """
+    return _tool(SearchCall(memory))
+
+
+def _tool(call: Call) -> Tool[Any]:
     async def execute(**input: object) -> str | list[BinaryContent]:
         content, is_error = await call.execute_async(input)
         if is_error:

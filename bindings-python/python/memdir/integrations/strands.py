@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64decode
 from typing import TYPE_CHECKING, Any
 
-from memdir.integrations._call import MemoryCall, framework
+from memdir.integrations._call import Call, MemoryCall, SearchCall, framework
 
 with framework("strands-agents"):
     from strands.tools import PythonAgentTool
@@ -22,8 +22,19 @@ def memory_tool(memory: Memory | AsyncMemory) -> PythonAgentTool:
 
     The result of a refused command has the status `error` and the exact text.
     """
-    call = MemoryCall(memory)
+    return _tool(MemoryCall(memory))
 
+
+def search_tool(memory: Memory | AsyncMemory) -> PythonAgentTool:
+    """The search as a second tool, named `memory_search`, beside the one of `memory_tool`.
+
+    The model sends a question, and gets the paths of the files that answer it best, with their best
+    passages.
+    """
+    return _tool(SearchCall(memory))
+
+
+def _tool(call: Call) -> PythonAgentTool:
     async def execute(tool_use: ToolUse, **_: Any) -> ToolResult:
         content, is_error = await call.execute_async(tool_use["input"])
         blocks: list[ToolResultContent]
