@@ -33,8 +33,9 @@ const TRUSTED_FOR: Duration = Duration::from_secs(1);
 const TRUSTED_TIMES: u32 = 50;
 
 /// The time after which a walk is not made again, although files were moved during it, and for which a move
-/// waits for a walk.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// waits for a walk. WebAssembly has one thread, in which nothing can end while it waits.
+const PATIENCE: Duration =
+    if cfg!(target_family = "wasm") { Duration::ZERO } else { Duration::from_secs(2) };
 
 /// The bytes and files of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -294,7 +295,9 @@ impl Usage {
             if sure || begun.elapsed() >= PATIENCE {
                 return Ok(Measured { held, files });
             }
-            alone.get_or_insert_with(|| Alone::begin(self)).wait(PATIENCE - begun.elapsed());
+            alone
+                .get_or_insert_with(|| Alone::begin(self))
+                .wait(PATIENCE.saturating_sub(begun.elapsed()));
         }
     }
 
