@@ -200,6 +200,8 @@ test-search-model: ## every search against a model, while processes in several l
 	@$(call ready,rust-built $(CACHE)/python-installed $(CACHE)/node-tests)
 	@tests/step 'search: model' tests/harmless $(BIN)/python tests/search-model/run --operations $(OPERATIONS) --seed $${MEMDIR_SEED:-1} \
 		--node bindings-node/npm/installed --program target/debug/memdir $(STORES)
+	@tests/step 'search: model with a kept index' tests/harmless $(BIN)/python tests/search-model/run --keep --operations $(OPERATIONS) \
+		--seed $${MEMDIR_SEED:-1} --node bindings-node/npm/installed --program target/debug/memdir $(STORES)
 
 .PHONY: test-wasm
 test-wasm: ## the Node package as WebAssembly (T=NAME: only such tests)

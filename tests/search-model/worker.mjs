@@ -4,9 +4,9 @@ import { createInterface } from 'node:readline';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
-const [address, installed] = process.argv.slice(2);
+const [address, installed, ...flags] = process.argv.slice(2);
 const { Memory } = createRequire(pathToFileURL(`${installed}/`))('memdir');
-const memory = new Memory(address);
+const memory = new Memory(address, { searchKeep: flags.includes('--keep') });
 for await (const line of createInterface({ input: process.stdin })) {
   const [name, given] = JSON.parse(line);
   let answer;

@@ -5,7 +5,7 @@ import sys
 
 from memdir import MemdirError, Memory
 
-memory = Memory(sys.argv[1])
+memory = Memory(sys.argv[1], search_keep="--keep" in sys.argv)
 for line in sys.stdin:
     name, *given = json.loads(line)
     try:
