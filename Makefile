@@ -89,13 +89,13 @@ test-kotlin-alone:
 	@$(call ready,--keep-going test-kotlin)
 
 test-python-alone:
-	@$(call ready,--keep-going test-python)
+	@$(call ready,--keep-going test-python test-search-model)
 
 test-swift-alone:
 	@$(call ready,--keep-going test-swift)
 
 test-node-alone:
-	@$(call ready,--keep-going test-release test-node test-search-model)
+	@$(call ready,--keep-going test-release test-node)
 
 test-packages-c-and-go:
 	@$(call ready,--keep-going test-wasm test-page test-docs test-mcp test-c test-go test-bench)

@@ -92,7 +92,7 @@ mod _memdir {
     #[pymodule_export]
     use crate::tool::{
         answer, answer_nowait, answer_search, decode, execute_failed, execute_nowait, fail,
-        view_nowait,
+        search_failed, view_nowait,
     };
     #[pymodule_export]
     use crate::watch::{Watch, is_due, wait_seconds};

@@ -1,7 +1,7 @@
 //! The parts of the engine that the SDK's tools, which are written in Python, use.
 
 use memdir::command::{Decoded, ViewRange};
-use memdir::{Command, Reply, StoreError};
+use memdir::{Command, Error, Reply, StoreError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -93,6 +93,13 @@ pub(crate) fn execute_failed<'py>(
     };
     pass_on()?;
     reply::to_python(memory.py(), &reply)
+}
+
+/// The return value of `Memory.execute_search` if the call cannot be executed because of an exception.
+#[pyfunction]
+pub(crate) fn search_failed(raised: Bound<'_, PyAny>) -> PyResult<Hinted<'_, hints::Reply>> {
+    let py = raised.py();
+    reply::to_python(py, &Reply::from(Err(Error::Store(failure(raised)))))
 }
 
 pub(crate) fn failure(raised: Bound<'_, PyAny>) -> StoreError {

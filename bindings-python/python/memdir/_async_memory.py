@@ -341,7 +341,11 @@ class AsyncMemory(Generic[ViewT_co]):
 
     async def execute_search(self, input: Mapping[str, object] | str | object, /) -> Reply:
         """Executes one call of the search by a model. Same as `Memory.execute_search`."""
-        return await self._reading(self._memory.execute_search, input)
+        try:
+            work = partial(self._memory.execute_search, input)
+            return await in_thread(self._memory, work, view=True)
+        except NoThreadError as error:
+            return _memdir.search_failed(error.__cause__)
 
     async def find_sensitive(
         self, path: str = "/memories", *, limit: int = 100

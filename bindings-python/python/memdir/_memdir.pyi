@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, Literal, SupportsIndex, final, overload
 from typing_extensions import Self
 
-__all__ = ["__version__", "Cancellation", "HookCall", "Memory", "NativeStore", "PendingCall", "ReadOnly", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "answer_search", "before_exit", "before_fork", "begin", "begin_command", "begin_execute", "check", "check_contract", "check_names", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "image_type", "is_coroutine_function", "is_due", "key_from_file", "listed_time", "namespaces", "open_async", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "takes_call", "view_nowait", "wait_seconds", "when_idle"]
+__all__ = ["__version__", "Cancellation", "HookCall", "Memory", "NativeStore", "PendingCall", "ReadOnly", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "answer_search", "before_exit", "before_fork", "begin", "begin_command", "begin_execute", "check", "check_contract", "check_names", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "image_type", "is_coroutine_function", "is_due", "key_from_file", "listed_time", "namespaces", "open_async", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "search_failed", "submit", "takes_call", "view_nowait", "wait_seconds", "when_idle"]
 
 __version__: Final[str]
 
@@ -1407,6 +1407,11 @@ def run_command_line(arguments: SupportsGetItem[int, str]) -> int:
     """
     Runs one command on the standard streams of this process, and returns its exit code. The first
     argument is the program's name.
+    """
+
+def search_failed(raised: Any) -> Reply:
+    """
+    The return value of `Memory.execute_search` if the call cannot be executed because of an exception.
     """
 
 def submit(cancellation: Cancellation, memory: Memory | None, work: Any, deliver: Any, view: bool) -> None:

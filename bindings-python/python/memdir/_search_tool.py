@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, cast, overload
 
 from anthropic.lib.tools import (
@@ -14,7 +15,8 @@ from anthropic.lib.tools import (
 
 from memdir._async_memory import AsyncMemory
 from memdir._errors import RefusedError
-from memdir._memdir import Memory, answer_search
+from memdir._loops import NoThreadError, in_thread
+from memdir._memdir import Memory, answer_search, search_failed
 
 if TYPE_CHECKING:
     from anthropic.types.beta import BetaToolParam
@@ -61,8 +63,12 @@ class AsyncSearchTool(BetaAsyncBuiltinFunctionTool):
         Raises:
             ToolError: The input or the path is wrong, or the store is broken.
         """
-        memory = self._memory
-        return _told(*await memory._reading(answer_search, memory._memory, input))
+        memory = self._memory._memory
+        try:
+            return _told(*await in_thread(memory, partial(answer_search, memory, input), view=True))
+        except NoThreadError as error:
+            failed = search_failed(error.__cause__)
+        return _told(failed.content, failed.is_error, failed.cause)
 
 
 @overload

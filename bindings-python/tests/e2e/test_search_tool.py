@@ -124,6 +124,26 @@ def test_every_kind_of_input_has_an_answer() -> None:
     assert "/memories" in str(outside.content)
 
 
+def test_where_no_thread_can_be_had_the_store_is_out_of_reach(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_thread(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async def run() -> None:
+        memory = memdir.AsyncMemory("memory:")
+        monkeypatch.setattr(memdir._memdir, "submit", no_thread)
+        reply = await memory.execute_search({"query": "tea"})
+        assert reply.is_error
+        assert str(reply.content).startswith("Error: The memory directory cannot be reached")
+        assert "can't start new thread" in str(reply.cause)
+        with pytest.raises(ToolError) as raised:
+            await memdir.search_tool(memory).call({"query": "tea"})
+        assert raised.value.content == reply.content
+
+    asyncio.run(run())
+
+
 def test_a_definition_for_each_host() -> None:
     memory = memdir.Memory("memory:")
     assert memory.search_tool_definition()["name"] == "memory_search"
