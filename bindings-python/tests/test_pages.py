@@ -141,6 +141,7 @@ def test_every_language_is_quoted_and_every_file_is_there() -> None:
         ("docs/guides/history.md", "python", "printed"),
         ("docs/guides/search.md", "python", "printed"),
         ("docs/guides/search.md", "tool-python", "tool-printed"),
+        ("docs/guides/search.md", "meaning-python", "meaning-printed"),
     ],
 )
 def test_the_example_of_the_page_prints_what_it_says(
@@ -158,6 +159,54 @@ def test_the_example_of_the_page_prints_what_it_says(
     monkeypatch.chdir(tmp_path)
     exec(compile(found[1], page, "exec"), {})
     assert capsys.readouterr().out == printed[1]
+
+
+def test_the_recipes_for_embedders_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The local model and the service of docs/guides/search.md, with stand-ins for both."""
+    sent: list[dict[str, object]] = []
+
+    def embed(texts: list[str]) -> list[list[float]]:
+        return [[float("car" in text or "vehicle" in text), 0.5] for text in texts]
+
+    class TextEmbedding:
+        def __init__(self, name: str) -> None:
+            assert name == "BAAI/bge-small-en-v1.5"
+
+        def query_embed(self, texts: list[str]) -> Iterator[list[float]]:
+            yield from embed(texts)
+
+        passage_embed = query_embed
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        assert str(request.url) == "https://api.voyageai.com/v1/embeddings"
+        assert request.headers["Authorization"] == "Bearer a key"
+        body = json.loads(request.content)
+        sent.append(body)
+        data = [{"embedding": vector} for vector in embed(body["input"])]
+        return httpx.Response(200, json={"data": data}, request=request)
+
+    fastembed = ModuleType("fastembed")
+    fastembed.TextEmbedding = TextEmbedding  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "fastembed", fastembed)
+    monkeypatch.setenv("VOYAGE_API_KEY", "a key")
+    client = partial(httpx.AsyncClient, transport=httpx.MockTransport(answer))
+    monkeypatch.setattr(httpx, "AsyncClient", client)
+    monkeypatch.chdir(tmp_path)
+    page = cases.PROJECT / "docs" / "guides" / "search.md"
+    local: dict[str, Any] = {}
+    exec(compile(block(page, "local-python", "python"), str(page), "exec"), local)
+    local["memory"].write("/memories/a.md", "The car is red.\n")
+    found = local["memory"].search("a vehicle")
+    assert (found.hits[0].path, found.words_only) == ("/memories/a.md", None)
+
+    hosted: dict[str, Any] = {}
+    exec(compile(block(page, "hosted-python", "python"), str(page), "exec"), hosted)
+    found = asyncio.run(hosted["memory"].search("a vehicle"))
+    assert (found.hits[0].path, found.words_only) == ("/memories/a.md", None)
+    assert [(body["model"], body["input_type"]) for body in sent] == [
+        ("voyage-3.5", "query"),
+        ("voyage-3.5", "document"),
+    ]
 
 
 @pytest.mark.parametrize(

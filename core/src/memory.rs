@@ -11,6 +11,8 @@ use memdir_store::{Error, HookError, SEARCH};
 use crate::call::Call;
 use crate::changes::{self, Change, Subscription};
 use crate::command::{Command, Decoded, ValidCommand, ViewRange};
+#[cfg(feature = "search")]
+use crate::embedder;
 use crate::handlers;
 use crate::history::{HistoryId, Recorder};
 use crate::hook_call::HookCall;
@@ -66,6 +68,8 @@ pub struct Memory {
     cancellation: Cancellation,
     #[cfg(feature = "search")]
     searcher: Arc<Searcher>,
+    #[cfg(feature = "search")]
+    embedder: Option<embedder::Installed>,
 }
 
 impl std::fmt::Debug for Memory {
@@ -123,6 +127,8 @@ impl Memory {
             cancellation: Cancellation::never(),
             #[cfg(feature = "search")]
             searcher: Arc::default(),
+            #[cfg(feature = "search")]
+            embedder: None,
         }
     }
 

@@ -126,8 +126,8 @@ impl Query {
         self.text.push_str(word);
     }
 
-    /// Whether the query restricts the hits.
-    pub(crate) fn is_restricted(&self) -> bool {
+    /// Whether the query restricts the hits: it has a phrase, `-` or `path:`.
+    pub fn is_restricted(&self) -> bool {
         ![&self.phrases, &self.without, &self.without_phrases, &self.paths, &self.without_paths]
             .iter()
             .all(|each| each.is_empty())

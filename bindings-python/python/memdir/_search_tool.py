@@ -64,6 +64,7 @@ class AsyncSearchTool(BetaAsyncBuiltinFunctionTool):
             ToolError: The input or the path is wrong, or the store is broken.
         """
         memory = self._memory._memory
+        self._memory._search_begins()
         try:
             return _told(*await in_thread(memory, partial(answer_search, memory, input), view=True))
         except NoThreadError as error:

@@ -1,9 +1,12 @@
 //! [`Memory::search`].
 
-use memdir_store::Error;
+use std::sync::Arc;
+
+use memdir_store::{ConfigError, Error};
 
 use super::Memory;
 use crate::command::{self, Dialect, SearchCall, SearchInput};
+use crate::embedder::{Embedder, Installed};
 use crate::files;
 use crate::reply::{self, Content, Reply};
 use crate::search::{Kept, Question, SearchResults, answer_for_model};
@@ -11,6 +14,24 @@ use crate::store::InContext;
 
 /// The ranked search (feature `search`).
 impl Memory {
+    /// Returns the same memory with an embedder, so [`search`](Memory::search) also finds files by their meaning. It replaces an earlier
+    /// embedder. The option [`embedder_name`](crate::MemoryOptions::embedder_name) is required.
+    ///
+    /// [`Embedder`] has an example.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if `embedder_name` is missing or empty.
+    pub fn with_embedder(self, embedder: Arc<dyn Embedder>) -> Result<Self, Error> {
+        let name = self.options().embedder_name.as_deref().filter(|name| !name.is_empty());
+        let Some(name) = name else {
+            let problem = " is required with an embedder: its vectors are kept under this name";
+            return Err(ConfigError::of_option("embedder_name").and(problem).into());
+        };
+        let embedder = Some(Installed { embedder, name: name.into() });
+        // The index of another embedder has other vectors.
+        Ok(Self { embedder, searcher: Arc::default(), ..self })
+    }
+
     /// Returns the files at `path` and below it that answer a question best, at most `limit` and never more than 1,000, with their best passages.
     /// For exact lines use [`grep`](Memory::grep).
     ///
@@ -48,8 +69,10 @@ impl Memory {
         let path = &self.begin_at(path)?;
         let store = self.in_context();
         let question = Question { text: query, path, limit };
-        let kept = self.kept_search();
-        let results = self.searcher.search(&store, &self.policies, &question, kept.as_ref())?;
+        let (kept, embedder) = (self.kept_search(), self.embedder.as_ref());
+        let searcher = &self.searcher;
+        let results =
+            searcher.search(&store, &self.policies, &question, kept.as_ref(), embedder)?;
         if results.hits.is_empty() && !files::exists(&store, path)? {
             return Err(reply::view_missing(path));
         }

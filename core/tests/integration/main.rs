@@ -86,6 +86,7 @@ mod reserved;
 mod round_trips;
 mod schema;
 mod search;
+mod search_embedder;
 mod search_kept;
 mod search_races;
 mod search_tool;
