@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
 import re
 import subprocess
 import sys
 import sysconfig
 import textwrap
-from typing import TYPE_CHECKING, get_args
+from functools import partial
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, get_args
 
+import httpx
 import pytest
 
 import cases
 import memdir
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 README = cases.PROJECT / "README.md"

@@ -23,7 +23,7 @@ pub(super) const MOST_DIMENSIONS: usize = 65_536;
 const FEW_UNUSED: usize = 1_000;
 
 /// The memory of a vector beside its numbers, in bytes: its place in the two tables.
-const OVERHEAD: usize = 128;
+const OVERHEAD: usize = 160;
 
 /// A direction: the numbers of a vector as parts of the largest one.
 #[derive(Debug, Clone, PartialEq)]
