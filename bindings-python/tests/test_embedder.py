@@ -7,6 +7,7 @@ import gc
 import threading
 import time
 import weakref
+from array import array
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -80,9 +81,8 @@ def test_a_function_of_the_texts_alone_is_an_embedder() -> None:
     ]
 
 
-def test_an_array_is_a_sequence_of_vectors() -> None:
-    numpy = pytest.importorskip("numpy")
-    memory = filled(lambda texts: numpy.array(vectors(texts), dtype=numpy.float32))
+def test_arrays_are_vectors() -> None:
+    memory = filled(lambda texts: [array("f", vector) for vector in vectors(texts)])
     assert paths(memory, "an automobile") == ["/memories/garage.md"]
 
 
@@ -96,8 +96,8 @@ def test_the_tools_take_it() -> None:
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        (5, "embedder must be a function, or None, got the number 5"),
-        ("model", 'embedder must be a function, or None, got the text "model"'),
+        (5, "embedder must be a function, or None, got 5"),
+        ("model", 'embedder must be a function, or None, got "model"'),
     ],
 )
 def test_it_must_be_a_function(given: Any, problem: str) -> None:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import re
 import subprocess
 import sys
 import sysconfig
 import textwrap
-from functools import partial
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, get_args
 
-import httpx
 import pytest
 
 import cases
@@ -169,9 +166,9 @@ def test_the_example_of_the_page_prints_what_it_says(
 
 def test_the_recipes_for_embedders_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The local model and the service of docs/guides/search.md, with stand-ins for both."""
-    sent: list[dict[str, object]] = []
+    sent: list[tuple[str, str]] = []
 
-    def embed(texts: list[str]) -> list[list[float]]:
+    def vectors(texts: list[str]) -> list[list[float]]:
         return [[float("car" in text or "vehicle" in text), 0.5] for text in texts]
 
     class TextEmbedding:
@@ -179,24 +176,19 @@ def test_the_recipes_for_embedders_run(tmp_path: Path, monkeypatch: pytest.Monke
             assert name == "BAAI/bge-small-en-v1.5"
 
         def query_embed(self, texts: list[str]) -> Iterator[list[float]]:
-            yield from embed(texts)
+            yield from vectors(texts)
 
         passage_embed = query_embed
 
-    def answer(request: httpx.Request) -> httpx.Response:
-        assert str(request.url) == "https://api.voyageai.com/v1/embeddings"
-        assert request.headers["Authorization"] == "Bearer a key"
-        body = json.loads(request.content)
-        sent.append(body)
-        data = [{"embedding": vector} for vector in embed(body["input"])]
-        return httpx.Response(200, json={"data": data}, request=request)
+    class AsyncClient:
+        async def embed(self, texts: list[str], *, model: str, input_type: str) -> SimpleNamespace:
+            sent.append((model, input_type))
+            return SimpleNamespace(embeddings=vectors(texts))
 
-    fastembed = ModuleType("fastembed")
-    fastembed.TextEmbedding = TextEmbedding  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "fastembed", fastembed)
-    monkeypatch.setenv("VOYAGE_API_KEY", "a key")
-    client = partial(httpx.AsyncClient, transport=httpx.MockTransport(answer))
-    monkeypatch.setattr(httpx, "AsyncClient", client)
+    for name, member in [("fastembed", TextEmbedding), ("voyageai", AsyncClient)]:
+        module = ModuleType(name)
+        setattr(module, member.__name__, member)
+        monkeypatch.setitem(sys.modules, name, module)
     monkeypatch.chdir(tmp_path)
     page = cases.PROJECT / "docs" / "guides" / "search.md"
     local: dict[str, Any] = {}
@@ -209,10 +201,7 @@ def test_the_recipes_for_embedders_run(tmp_path: Path, monkeypatch: pytest.Monke
     exec(compile(block(page, "hosted-python", "python"), str(page), "exec"), hosted)
     found = asyncio.run(hosted["memory"].search("a vehicle"))
     assert (found.hits[0].path, found.words_only) == ("/memories/a.md", None)
-    assert [(body["model"], body["input_type"]) for body in sent] == [
-        ("voyage-3.5", "query"),
-        ("voyage-3.5", "document"),
-    ]
+    assert sent == [("voyage-3.5", "query"), ("voyage-3.5", "document")]
 
 
 @pytest.mark.parametrize(

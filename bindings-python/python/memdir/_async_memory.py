@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overlo
 from memdir import _memdir
 from memdir._async_hooks import Hooks
 from memdir._async_watch import AsyncWatch
+from memdir._embedder import AwaitedEmbedder
 from memdir._errors import StoreError
 from memdir._loops import NoThreadError, in_thread, running_loop, until_idle
 from memdir._reply import ViewT_co

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
+from inspect import CORO_CREATED
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from memdir import _memdir
@@ -59,8 +60,11 @@ class AwaitedEmbedder:
         vectors = self._embedder(texts, **named)
         if not inspect.isawaitable(vectors):
             return vectors
-        if self._loop is None:
-            if inspect.iscoroutine(vectors):
+        try:
+            if self._loop is None:
+                raise RuntimeError("a coroutine function needs a search by `AsyncMemory`")
+            return self._loop.result(vectors)
+        finally:
+            # Otherwise Python prints a warning about a coroutine that no loop has begun.
+            if inspect.iscoroutine(vectors) and inspect.getcoroutinestate(vectors) == CORO_CREATED:
                 vectors.close()
-            raise RuntimeError("a coroutine function needs a search by `AsyncMemory`")
-        return self._loop.result(vectors)

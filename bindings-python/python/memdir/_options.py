@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta  # noqa: TC003 - code that resolves the hints at run time needs it
 from typing import Any, Literal, TypeAlias, TypedDict
 
-from memdir._embedder import AsyncEmbedder, Embedder
+from memdir._embedder import AsyncEmbedder, Embedder  # noqa: TC001 - as above
 from memdir._hooks import AsyncBeforeWithCall, BeforeWithCall
 from memdir._memdir import ReadOnly
 from memdir._results import Event  # noqa: TC001 - as above
