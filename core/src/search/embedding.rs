@@ -5,6 +5,7 @@
 //! again.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -113,10 +114,13 @@ impl<'e> Embedding<'e> {
         missing: &[Missing],
         room: usize,
     ) -> Result<(), Without> {
+        // A text that was removed meanwhile is not missing, and gets no vector.
+        let wanted: HashSet<&Digest> = missing.iter().map(|(digest, _)| digest).collect();
         let late = std::mem::take(&mut self.calls.overdue().results);
         for (digests, late) in late {
             if let Ok(checked) = vectors.checked(digests.len(), &late) {
-                vectors.add(&digests, checked);
+                let pairs = digests.into_iter().zip(checked);
+                vectors.add(pairs.filter(|(digest, _)| wanted.contains(digest)));
             }
         }
         let missing: Vec<&Missing> =
@@ -140,7 +144,7 @@ impl<'e> Embedding<'e> {
             })?;
             let checked = vectors.checked(batch.len(), &numbers);
             let checked = checked.map_err(|problem| Without::WordsOnly(failed(&problem)))?;
-            vectors.add(&digests, checked);
+            vectors.add(digests.into_iter().zip(checked));
             rest -= batch.len();
         }
         Ok(())

@@ -215,10 +215,10 @@ impl Vectors {
     }
 
     /// Adds the vectors for texts, checked before.
-    pub(super) fn add(&mut self, digests: &[Digest], vectors: Vec<Vector>) {
-        for (digest, vector) in digests.iter().zip(vectors) {
+    pub(super) fn add(&mut self, vectors: impl IntoIterator<Item = (Digest, Vector)>) {
+        for (digest, vector) in vectors {
             self.dimensions = vector.dimensions();
-            if self.known.insert(*digest, Arc::new(vector)).is_none() {
+            if self.known.insert(digest, Arc::new(vector)).is_none() {
                 self.unsaved += 1;
             }
         }
@@ -315,7 +315,7 @@ mod tests {
         assert!(vectors.checked(2, &[vec![1.0]]).is_err());
         assert!(vectors.checked(2, &[vec![1.0], vec![1.0, 2.0]]).is_err());
         let checked = vectors.checked(1, &[vec![1.0]]).unwrap();
-        vectors.add(&[[0; 32]], checked);
+        vectors.add([[0; 32]].into_iter().zip(checked));
         assert!(vectors.checked(1, &[vec![1.0, 2.0]]).is_err());
     }
 
@@ -327,7 +327,7 @@ mod tests {
         assert_eq!(missing.len(), 2);
         let digests: Vec<Digest> = missing.iter().map(|(digest, _)| *digest).collect();
         let checked = vectors.checked(2, &[vec![1.0, 0.0], vec![0.0, 1.0]]).unwrap();
-        vectors.add(&digests, checked);
+        vectors.add(digests.into_iter().zip(checked));
         assert_eq!(vectors.update(&index), []);
         let query = Vector::new(&[0.1, 1.0]).unwrap();
         let paths = |vectors: &Vectors, most| -> Vec<String> {
@@ -356,7 +356,7 @@ mod tests {
             let mut digest = [0; 32];
             digest[..4].copy_from_slice(&number.to_le_bytes());
             let checked = vectors.checked(1, &[vec![1.0]]).unwrap();
-            vectors.add(&[digest], checked);
+            vectors.add([digest].into_iter().zip(checked));
         }
         assert_eq!(vectors.known.len(), FEW_UNUSED + 1);
         vectors.update(&index(&[]));

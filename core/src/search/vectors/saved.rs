@@ -83,7 +83,7 @@ mod tests {
         let digests: Vec<_> = vectors.update(&index).iter().map(|(digest, _)| *digest).collect();
         let numbers = [vec![1.0, -0.5], vec![0.0, 0.0], vec![-3.0, 2.0]];
         let checked = vectors.checked(3, &numbers).unwrap();
-        vectors.add(&digests, checked);
+        vectors.add(digests.into_iter().zip(checked));
         vectors
     }
 
