@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use memdir_store::notes::Notes;
 use memdir_store::path::{Folding, MemoryPath};
 use memdir_store::{Error, HookError, SEARCH};
 
@@ -665,7 +666,9 @@ fn forget_kept_searches(store: &dyn Store) -> Result<(), StoreError> {
         Err(error) => return Err(error),
     }
     match store.mutate(&Context::new(), Mutation::Delete { path: &path }) {
-        Ok(_) | Err(StoreError::NotFound) => Ok(()),
+        // A database keeps deleted bytes in its file and in its log.
+        Ok(_) => store.notes().map_or(Ok(()), Notes::scrub),
+        Err(StoreError::NotFound) => Ok(()),
         Err(error) => Err(error),
     }
 }

@@ -439,11 +439,33 @@ fn path_of(name: &str) -> Option<MemoryPath> {
 
 /// A query without the root in the paths that it restricts to: `path:/memories/tea` becomes `path:/tea`.
 fn without_root(query: &str) -> String {
-    let mut short = query.to_owned();
-    for quote in ["", "\""] {
-        let restriction = format!("path:{quote}{}/", MemoryPath::root());
-        short = short.replace(&restriction, &format!("path:{quote}/"));
+    const RESTRICTION: &[u8] = b"path:";
+    const QUOTES: [char; 8] = ['"', '“', '”', '„', '«', '»', '「', '」'];
+    let root = MemoryPath::root();
+    let root = root.as_str();
+    let (mut short, mut rest) = (String::with_capacity(query.len()), query);
+    while let Some(at) = rest
+        .as_bytes()
+        .windows(RESTRICTION.len())
+        .position(|part| part.eq_ignore_ascii_case(RESTRICTION))
+    {
+        let value = rest[at + RESTRICTION.len()..].trim_start_matches(QUOTES);
+        short.push_str(&rest[..rest.len() - value.len()]);
+        rest = value;
+        let (Some(first), Some(below)) = (value.get(..root.len()), value.get(root.len()..)) else {
+            continue;
+        };
+        if first.eq_ignore_ascii_case(root) {
+            let ends_here =
+                |next: char| next == '/' || next.is_whitespace() || QUOTES.contains(&next);
+            if below.is_empty() || below.starts_with(ends_here) {
+                // Each path begins with a slash, so the root restricts nothing.
+                short.push_str(if below.starts_with('/') { "" } else { "/" });
+                rest = below;
+            }
+        }
     }
+    short.push_str(rest);
     short
 }
 
