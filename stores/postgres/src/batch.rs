@@ -314,7 +314,7 @@ impl PostgresDatabase {
             let (root, _) = missing(&way, &MemoryPath::root())?;
             let mut plan = Plan::new(root, &names, places, total);
             for (file, end) in files.iter().zip(&names.ends) {
-                let check = |held, before, after| self.check_total(held, before, after);
+                let check = |held, before, after| self.check_total(file.path, held, before, after);
                 match plan.add(*end, file, check) {
                     Ok(()) => written += 1,
                     Err(error) if written == 0 => return Err(error),

@@ -17,8 +17,8 @@ use memdir_store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 use memdir_store::total::Total;
 use memdir_store::{
     BatchError, Context, Edit, Entry, FileToDelete, FileToWrite, Fingerprints, Mutation, Namespace,
-    Node, Problem, Store, StoreError, StoreInfo, Times, TotalLimits, methods_by_mutate,
-    reads_in_context, runtime,
+    Node, Problem, Store, StoreError, StoreInfo, Times, TotalLimits, is_of_search,
+    methods_by_mutate, reads_in_context, runtime,
 };
 use tokio_postgres::Row;
 
@@ -136,14 +136,23 @@ impl PostgresDatabase {
         Self { total, ..self }
     }
 
+    /// Whether the total of all files limits a change at this path. The kept index of a search does not count.
+    fn is_limited(&self, path: &MemoryPath) -> bool {
+        self.total.are_set() && !is_of_search(path)
+    }
+
     /// Checks that a file may change its size from `before` to `after` bytes.
     fn check_total(
         &self,
+        path: &MemoryPath,
         held: Option<Total>,
         before: Option<u64>,
         after: usize,
     ) -> Result<(), StoreError> {
-        held.map_or(Ok(()), |held| self.total.check(held, before, after as u64))
+        match held {
+            Some(held) if self.is_limited(path) => self.total.check(held, before, after as u64),
+            _ => Ok(()),
+        }
     }
 
     /// The non-empty namespaces of the database with their sizes, sorted by name. Row-level security limits them to those
@@ -257,13 +266,13 @@ impl PostgresDatabase {
                 path: path.clone(),
                 content: Some(self.most_edited()),
                 to: None,
-                total: self.total.are_set(),
+                total: self.is_limited(path),
             };
             self.change(context, "editing a file", wanted, |Seen { way, total, .. }| {
                 let (file, old) = whole_file(way)?;
                 let Some(splice) = edit(&old) else { return Ok(None) };
                 let new = splice.try_apply(&old)?;
-                self.check_total(total, Some(old.len() as u64), new.len())?;
+                self.check_total(path, total, Some(old.len() as u64), new.len())?;
                 replace(&file, new).map(Some)
             })
         })
@@ -347,16 +356,16 @@ impl Store for PostgresDatabase {
                     path: path.clone(),
                     content: None,
                     to: None,
-                    total: self.total.are_set(),
+                    total: self.is_limited(path),
                 };
                 self.change(context, "writing a file", wanted, |Seen { way, total, .. }| {
                     if !way.has_end() {
-                        self.check_total(total, None, content.len())?;
+                        self.check_total(path, total, None, content.len())?;
                         return add(&way, path, Some(content.to_vec())).map(Some);
                     }
                     match (file(way), existing) {
                         (Ok(file), OnExisting::Overwrite) => {
-                            self.check_total(total, file.size, content.len())?;
+                            self.check_total(path, total, file.size, content.len())?;
                             replace(&file, content.to_vec()).map(Some)
                         }
                         _ => Err(StoreError::AlreadyExists),

@@ -284,6 +284,7 @@ mod tests {
             explain(&sql::RECALL, "text", "'a'");
             explain(&sql::NEWEST, "text", "'a'");
             explain(&sql::TOTAL, "text", "'a'");
+            explain(&sql::KEPT_INDEX, "text, text", "'a', 'b'");
             explain(&sql::ACCESS, "text, text[], timestamptz", "'a', '{b,c}', now()");
             explain(&crate::inspect::ALL, "text", "'a'");
         }

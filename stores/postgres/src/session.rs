@@ -12,7 +12,7 @@ use memdir_store::notes::Note;
 use memdir_store::path::MemoryPath;
 use memdir_store::settings::Durability;
 use memdir_store::total::Total;
-use memdir_store::{Cancellation, Location, StoreError, TotalLimits, runtime};
+use memdir_store::{Cancellation, Location, SEARCH, StoreError, TotalLimits, runtime};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -61,7 +61,7 @@ pub(super) struct Wanted {
 pub(super) struct Seen {
     pub(super) way: Way,
     pub(super) to: Option<(Way, Extent)>,
-    /// Set if it is needed, or kept anyway.
+    /// Set if it is needed, or kept anyway. If it is needed, it leaves out the kept index of a search.
     pub(super) total: Option<Total>,
     /// For a batch, what is at each of its names.
     pub(super) places: Vec<Place>,
@@ -326,8 +326,12 @@ impl Session {
             let rows = lease.query(&places::PLACES, &parameters).await?;
             Place::of(&rows)
         };
+        let kept_index = async || {
+            let rows = lease.query(&statements::KEPT_INDEX, &[&self.namespace, &SEARCH]).await?;
+            rows.first().map(total::counted).transpose()
+        };
         let begun = async {
-            let (begun, locked, way, to, extent, places) = tokio::join!(
+            let (begun, locked, way, to, extent, places, kept_index) = tokio::join!(
                 biased;
                 lease.batch_execute(BEGIN_CHANGE),
                 lease.query(&statements::LOCK, &locking),
@@ -350,6 +354,12 @@ impl Session {
                         None => Ok(Vec::new()),
                     }
                 },
+                async {
+                    match wanted.total {
+                        true => kept_index().await,
+                        false => Ok(None),
+                    }
+                },
             );
             begun?;
             let locked = locked?;
@@ -363,11 +373,15 @@ impl Session {
                 }
                 kept => kept,
             };
-            Ok((change, Seen { way, to, total, places }))
+            let without_index = match (total, kept_index?) {
+                (Some(total), Some(index)) => Some(total::without(total, index)),
+                _ => total,
+            };
+            Ok((change, total, Seen { way, to, total: without_index, places }))
         };
-        let ((change, before), seen) = self.wait_until(deadline, begun).await?;
+        let ((change, before), total, seen) = self.wait_until(deadline, begun).await?;
         waiting.end();
-        Ok((Transaction { lease, change, before, total: seen.total }, seen))
+        Ok((Transaction { lease, change, before, total }, seen))
     }
 
     /// Rolls back a transaction. Nothing was changed yet, so a failure does not matter.

@@ -221,6 +221,18 @@ pub(super) static TOTAL: Statement = Statement::new(
     &[Type::TEXT],
 );
 
+/// The total of the kept index of a search, which is in a directory of the root.
+pub(super) static KEPT_INDEX: Statement = Statement::new(
+    "
+    SELECT coalesce(sum(octet_length(content)), 0)::bigint, count(content)
+    FROM memdir.node WHERE namespace = $1 AND parent = (
+        SELECT id FROM memdir.node WHERE namespace = $1 AND name = $2 AND parent = (
+            SELECT id FROM memdir.node WHERE namespace = $1 AND parent = 0 AND name = ''
+        )
+    )",
+    &[Type::TEXT, Type::TEXT],
+);
+
 /// Keeps the total in the root, as of the change of this transaction.
 pub(super) static KEEP_TOTAL: Statement = Statement::new(
     "

@@ -56,6 +56,14 @@ pub(super) fn counted(row: &Row) -> Result<Total, PostgresError> {
     Ok(Total { bytes: number(row.try_get(0)?), files: number(row.try_get(1)?) })
 }
 
+/// The total without the kept index of a search. The total that is kept has it, so a change of the index is counted like any other.
+pub(super) fn without(total: Total, index: Total) -> Total {
+    Total {
+        bytes: total.bytes.saturating_sub(index.bytes),
+        files: total.files.saturating_sub(index.files),
+    }
+}
+
 fn number(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
@@ -171,6 +179,48 @@ mod tests {
         write(&store, "before", 5);
         write(&store, "d/deep/file", 3);
         change_everything(&store, |what| assert_eq!(kept(server, "total_none"), "", "{what}"));
+    }
+
+    #[test]
+    fn a_limit_does_not_count_the_index_of_a_search() {
+        let Some(server) = server() else { return };
+        let address = server.database("total_search");
+        let limits = TotalLimits { bytes: Some(10), files: Some(2) };
+        let store = open(&address).with_total_limits(limits);
+        let index = at(".memdir-search/one");
+        // At the limit the index can be written and edited, also one that is larger than the limit, and by a batch.
+        write(&store, "a", 4);
+        write(&store, "b", 6);
+        store.write(&index, &[], OnExisting::Error).unwrap();
+        let mut fill = |_: &[u8]| Some(Splice { range: 0..0, text: vec![b'x'; 100] });
+        store.update(&index, &mut fill).unwrap();
+        let file = FileToWrite {
+            path: &at(".memdir-search/two"),
+            content: b"12345678901",
+            times: memdir_store::access::Times::default(),
+            existing: OnExisting::Error,
+            note: None,
+        };
+        store.write_batch(&Context::new(), &[file]).map_err(|failed| failed.error).unwrap();
+        assert_eq!(kept(server, "total_search"), counted(server, "total_search"));
+        // The files count as without an index.
+        let refused = |path: &str, bytes: usize| {
+            store.write(&at(path), &vec![b'x'; bytes], OnExisting::Overwrite).unwrap_err()
+        };
+        assert!(matches!(refused("b", 7), StoreError::OverLimit { bytes: Some(11), files: None }));
+        assert!(matches!(refused("c", 0), StoreError::OverLimit { bytes: None, files: Some(3) }));
+        store.delete(&at("b")).unwrap();
+        write(&store, "d/e", 6);
+        // A change that finds no total leaves the index out, too.
+        server.sql("total_search", "UPDATE memdir.node SET total_change = NULL WHERE parent = 0");
+        assert!(matches!(
+            refused("d/e", 8),
+            StoreError::OverLimit { bytes: Some(12), files: None }
+        ));
+        store.delete(&at(".memdir-search")).unwrap();
+        assert_eq!(kept(server, "total_search"), "");
+        write(&store, "d/e", 5);
+        assert_eq!(kept(server, "total_search"), "9|2");
     }
 
     /// The statements of a memdir that does not know the total.
