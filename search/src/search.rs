@@ -67,9 +67,8 @@ impl Index {
             phrases.push(Phrase::new(&query.text));
         }
         phrases.retain(|phrase| !phrase.is_empty());
-        let found = matches(self, &words);
-        let rarities = found.rarities;
-        let mut files = found.files;
+        let mut found = matches(self, &words);
+        let mut files = std::mem::take(&mut found.files);
         if words.is_empty() {
             if !query.is_restricted() && phrases.is_empty() {
                 return Vec::new();
@@ -87,10 +86,11 @@ impl Index {
         self.restrict(query, &phrases, &mut files);
         self.prefer_recent(&mut files);
         self.keep_best(&mut files, limit.saturating_add(READ_FILES));
-        let reader = Reader::new(self, &words, &rarities, &phrases);
-        for found in &mut files {
-            if let Some(file) = self.slots.get(found.slot as usize).and_then(Option::as_ref) {
-                found.score *= 1.0 + reader.bonus(file, found);
+        let reader = Reader::new(self, &words, &found.rarities, &phrases);
+        for each in &mut files {
+            if let Some(file) = self.slots.get(each.slot as usize).and_then(Option::as_ref) {
+                each.passages = found.best_passages(file);
+                each.score *= 1.0 + reader.bonus(file, each);
             }
         }
         self.sort(&mut files);
