@@ -111,7 +111,7 @@ impl Postings {
     }
 
     pub(crate) fn iter(&self) -> Decoder<'_> {
-        Decoder { rest: self.bytes(), passage: 0, damaged: false }
+        Decoder::new(self.bytes())
     }
 }
 
@@ -135,7 +135,11 @@ pub(crate) struct Decoder<'b> {
     damaged: bool,
 }
 
-impl Decoder<'_> {
+impl<'b> Decoder<'b> {
+    pub(crate) fn new(encoded: &'b [u8]) -> Self {
+        Self { rest: encoded, passage: 0, damaged: false }
+    }
+
     /// Whether the bytes ended in the middle of a posting, or had a number that is too large.
     pub(crate) fn is_damaged(&self) -> bool {
         self.damaged
