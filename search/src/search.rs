@@ -87,12 +87,11 @@ impl Index {
             phrases.push(Phrase::new(&query.text));
         }
         phrases.retain(|phrase| !phrase.is_empty());
-        let found = matches(self, &words);
-        let mut ranked =
-            WordRanking { words, rarities: found.rarities, phrases, files: found.files };
-        if ranked.words.is_empty() {
-            let is_open = !query.is_restricted() && ranked.phrases.is_empty();
-            ranked.files = if is_open || !looked_up(self, &query.text).is_empty() {
+        let mut found = matches(self, &words);
+        let mut files = std::mem::take(&mut found.files);
+        if words.is_empty() {
+            let is_open = !query.is_restricted() && phrases.is_empty();
+            files = if is_open || !looked_up(self, &query.text).is_empty() {
                 Vec::new()
             } else {
                 self.paths
@@ -101,20 +100,20 @@ impl Index {
                     .collect()
             };
         }
-        let files = &mut ranked.files;
         files.retain(|found| is_wanted(self.path_of(found)));
-        self.restrict(query, &ranked.phrases, files);
-        self.prefer_recent(files);
-        self.keep_best(files, limit.saturating_add(READ_FILES));
-        let reader = Reader::new(self, &ranked.words, &ranked.rarities, &ranked.phrases);
-        for found in &mut *files {
-            if let Some(file) = self.slots.get(found.slot as usize).and_then(Option::as_ref) {
-                found.score *= 1.0 + reader.bonus(file, found);
+        self.restrict(query, &phrases, &mut files);
+        self.prefer_recent(&mut files);
+        self.keep_best(&mut files, limit.saturating_add(READ_FILES));
+        let reader = Reader::new(self, &words, &found.rarities, &phrases);
+        for each in &mut files {
+            if let Some(file) = self.slots.get(each.slot as usize).and_then(Option::as_ref) {
+                each.passages = found.best_passages(file);
+                each.score *= 1.0 + reader.bonus(file, each);
             }
         }
-        self.sort(files);
+        self.sort(&mut files);
         files.truncate(limit);
-        ranked
+        WordRanking { rarities: found.rarities, words, phrases, files }
     }
 
     pub(crate) fn hit(&self, found: &Match, reader: &Reader<'_>) -> Option<Hit> {
