@@ -119,7 +119,8 @@ fn read_dialect(given: OrDefault<'_, hints::Dialect>) -> PyResult<Dialect> {
 ///         is encrypted if the store is. A store of several mounted stores keeps none.
 ///     search_recency: Makes `search` prefer files that were written recently: the score of the
 ///         newest file is half as large again, and a file that is older by this duration gets half
-///         of that bonus. `None` gives time no influence. Seconds, or a `timedelta`.
+///         of that bonus. Must be more than 0. `None` gives time no influence. Seconds, or a
+///         `timedelta`.
 ///     before: Called for each command before the store is touched. It allows the command, replaces
 ///         its text, or denies it. The hook gets a mapping with `command` and its fields; paths are
 ///         validated and canonical. It returns `None` to allow the command, or a dict with the new
