@@ -1,4 +1,4 @@
-//! What a search asks a server: nothing beyond the question whether anything has changed, and what has changed.
+//! The requests of a search to a server: one question whether anything has changed, and then the changed files.
 #![cfg(all(unix, feature = "search"))]
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
