@@ -110,8 +110,8 @@ type MemoryOptions struct {
 	SearchKeep bool `json:"search_keep,omitzero"`
 
 	// SearchRecency: Makes search prefer files that were written recently: the score of the newest file is half as
-	// large again, and a file that is older by this duration gets half of that bonus. None gives time no influence.
-	// Set it with [Of] or [None]. Default: none.
+	// large again, and a file that is older by this duration gets half of that bonus. Must be more than 0. None gives
+	// time no influence. Set it with [Of] or [None]. Default: none.
 	SearchRecency Opt[time.Duration] `json:"search_recency,omitzero"`
 
 	// EmbedderName: The name of the model behind Embedder, with its version. It is required with an embedder, because

@@ -150,8 +150,8 @@ export interface MemoryOptions {
   searchKeep?: boolean | undefined;
   /**
    * Makes `search` prefer files that were written recently: the score of the newest file is half as
-   * large again, and a file that is older by this duration gets half of that bonus. `null` gives
-   * time no influence. In milliseconds. Default: `null`.
+   * large again, and a file that is older by this duration gets half of that bonus. Must be more
+   * than 0. `null` gives time no influence. In milliseconds. Default: `null`.
    */
   searchRecency?: number | null | undefined;
   /**

@@ -116,8 +116,8 @@ pub struct MemoryOptions {
     #[uniffi(default = false)]
     pub search_keep: bool,
     /// Makes `search` prefer files that were written recently: the score of the newest file is half
-    /// as large again, and a file that is older by this duration gets half of that bonus. `null`
-    /// gives time no influence. Default: `null`.
+    /// as large again, and a file that is older by this duration gets half of that bonus. Must be
+    /// more than 0. `null` gives time no influence. Default: `null`.
     #[uniffi(default = None)]
     pub search_recency: Option<MemdirDuration>,
     /// The name of the model behind `embedder`, with its version. It is required with an embedder,

@@ -3,7 +3,7 @@
 //! A search by meaning, with an embedder that takes no time, is compared with one by words.
 //!
 //! `cargo bench -p memdir --features search --bench search`. Each search alternates with its floor; look at the ratios. Set
-//! `MEMDIR_POSTGRES` to the address of an empty namespace to measure PostgreSQL as well, compared with one `select`.
+//! `MEMDIR_POSTGRES` to the address of an empty namespace to measure PostgreSQL alone, compared with one prepared `select`.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -35,7 +35,7 @@ fn main() {
         ("SQLite", format!("sqlite:{}", place.path().join("a.db").display())),
     ];
     if let Ok(address) = std::env::var("MEMDIR_POSTGRES") {
-        addresses.push(("PostgreSQL", address));
+        addresses = vec![("PostgreSQL", address)];
     }
     println!(
         "{:<34} {:>10} {:>10} {:>7}",
@@ -52,6 +52,10 @@ fn main() {
         kept(name, &store);
         for question in QUESTIONS {
             warm(name, &store, question);
+            #[cfg(all(unix, feature = "postgres"))]
+            if address.starts_with("postgres") {
+                select::compare(address, &store, question);
+            }
         }
         if address == "memory:" {
             by_meaning(name, &store);
@@ -176,6 +180,45 @@ fn by_meaning(name: &str, store: &Arc<dyn Store>) {
         floor.push(timed(|| search(&words, QUESTIONS[0])));
     }
     show(&format!("{name}: meaning, against words"), ours, floor);
+}
+
+/// A search after which nothing has changed, and its parts: the question whether anything has, and the ranking. Each is compared with a
+/// prepared `select` of the row that has the newest change, over the same driver.
+#[cfg(all(unix, feature = "postgres"))]
+mod select {
+    use super::*;
+
+    const SELECT: &str = "SELECT changes[1]::text FROM memdir.node WHERE namespace = $1 AND parent = 0 AND name = ''";
+    const ROUNDS: usize = 201;
+
+    pub(super) fn compare(address: &str, store: &Arc<dyn Store>, question: &str) {
+        let (server, namespace) = address.split_once("?namespace=").unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+        let connecting = tokio_postgres::connect(server, tokio_postgres::NoTls);
+        let (client, connection) = runtime.block_on(connecting).unwrap();
+        runtime.spawn(connection);
+        let statement = runtime.block_on(client.prepare(SELECT)).unwrap();
+        let memory = Memory::with_store(Arc::clone(store), MemoryOptions::default());
+        search(&memory, question);
+        // The same files, without a server.
+        let copy: Arc<dyn Store> = Arc::new(memdir::store::InProcess::new());
+        fill(&*copy);
+        let alone = Memory::with_store(copy, MemoryOptions::default());
+        search(&alone, question);
+        let (mut ours, mut asked, mut ranked, mut floor) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            ours.push(timed(|| search(&memory, question)));
+            asked.push(timed(|| drop(store.revision().unwrap())));
+            ranked.push(timed(|| search(&alone, question)));
+            floor.push(timed(|| {
+                drop(runtime.block_on(client.query(&statement, &[&namespace])).unwrap());
+            }));
+        }
+        show("PostgreSQL: search, select", ours, floor.clone());
+        show("PostgreSQL: revision, select", asked, floor.clone());
+        show("PostgreSQL: ranking alone, select", ranked, floor);
+    }
 }
 
 fn search(memory: &Memory, question: &str) {

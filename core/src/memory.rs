@@ -147,6 +147,8 @@ impl Memory {
     /// [`Error::Config`] for an option that this store does not support, or that conflicts with another option.
     pub fn validated(self) -> Result<Self, Error> {
         self.policies.expiry.check(&*self.store)?;
+        #[cfg(feature = "search")]
+        crate::search::check_options(self.options())?;
         Ok(self)
     }
 

@@ -11,6 +11,7 @@ mod input;
 mod model;
 mod paths;
 mod patterns;
+mod search;
 mod sensitive;
 mod sessions;
 mod tree;
@@ -21,6 +22,7 @@ pub use encrypted::encrypted;
 pub use input::input;
 pub use paths::paths;
 pub use patterns::patterns;
+pub use search::search;
 pub use sensitive::sensitive;
 pub use sessions::sessions;
 
@@ -28,7 +30,7 @@ pub use sessions::sessions;
 pub type Target = fn(&[u8]);
 
 /// All targets, with the names of their programs and of the directories of their corpora.
-pub const TARGETS: [(&str, Target); 8] = [
+pub const TARGETS: [(&str, Target); 9] = [
     ("input", input),
     ("paths", paths),
     ("patterns", patterns),
@@ -36,6 +38,7 @@ pub const TARGETS: [(&str, Target); 8] = [
     ("encrypted", encrypted),
     ("addresses", addresses),
     ("sensitive", sensitive),
+    ("search", search),
     ("sessions", sessions),
 ];
 

@@ -55,10 +55,12 @@ fn with_hint(path: &str, refusal: Error) -> Error {
     let meant = path.trim_start_matches("./").trim_start_matches('/');
     let meant = format!("/memories/{}", meant.strip_prefix("memories/").unwrap_or(meant));
     match (refusal, MemoryPath::parse(&meant)) {
-        (Error::Refused(refused), Ok(meant)) => Error::Refused(Refused::new(
-            refused.kind(),
-            format!("{refused}. Did you mean {meant}?"),
-        )),
+        (Error::Refused(refused), Ok(meant)) => {
+            // The sentence ends with the path.
+            let empty = if path.is_empty() { "an empty path" } else { "" };
+            let sentence = format!("{refused}{empty}. Did you mean {meant}?");
+            Error::Refused(Refused::new(refused.kind(), sentence))
+        }
         (refusal, _) => refusal,
     }
 }
@@ -74,6 +76,7 @@ mod tests {
             ("/notes.md", Some("/memories/notes.md")),
             ("memories/a/b", Some("/memories/a/b")),
             ("./memories/a", Some("/memories/a")),
+            ("", Some("/memories")),
             ("../x", None),
             ("/memories/../x", None),
         ] {
@@ -82,5 +85,10 @@ mod tests {
             let said = refused.sentence();
             assert_eq!(said.split_once(". Did").map(|(_, end)| format!(". Did{end}")), hint);
         }
+        let empty = valid("").unwrap_err().to_string();
+        assert!(
+            empty.starts_with("Path must start with /memories, got: an empty path."),
+            "{empty}"
+        );
     }
 }

@@ -2,14 +2,18 @@
 
 use std::sync::Arc;
 
+use memdir_store::path::{MAX_LEVELS, is_hidden};
 use memdir_store::{ConfigError, Error};
 
 use super::Memory;
 use crate::command::{self, Dialect, SearchCall, SearchInput};
 use crate::embedder::{Embedder, Installed};
 use crate::files;
+use crate::policies::Policies;
 use crate::reply::{self, Content, Reply};
-use crate::search::{Kept, Question, SearchResults, answer_for_model};
+use crate::search::{
+    Kept, MAX_HITS, Question, SearchHit, SearchResults, Searcher, answer_for_model,
+};
 use crate::store::InContext;
 
 /// The ranked search (feature `search`).
@@ -60,7 +64,8 @@ impl Memory {
     /// another machine once the system shows it, and the clocks of both machines must agree to about a second.
     ///
     /// With [`sensitive_on_view`](crate::MemoryOptions::sensitive_on_view) it searches the text that a view would show. Hidden files are left
-    /// out. Images are found by their paths alone, and other files that are not text by the text at their beginning. A search is neither a view
+    /// out, unless `path` is hidden: then the files there are read and ranked alone. With
+    /// [`expire_after`](crate::MemoryOptions::expire_after) an expired file is no hit, also before it is removed. Images are found by their paths alone, and other files that are not text by the text at their beginning. A search is neither a view
     /// nor a use of a file.
     ///
     /// # Errors
@@ -68,15 +73,36 @@ impl Memory {
     pub fn search(&self, query: &str, path: &str, limit: usize) -> Result<SearchResults, Error> {
         let path = &self.begin_at(path)?;
         let store = self.in_context();
-        let question = Question { text: query, path, limit };
-        let (kept, embedder) = (self.kept_search(), self.embedder.as_ref());
-        let searcher = &self.searcher;
-        let results =
-            searcher.search(&store, &self.policies, &question, kept.as_ref(), embedder)?;
-        if results.hits.is_empty() && !files::exists(&store, path)? {
-            return Err(reply::view_missing(path));
+        let limit = limit.min(MAX_HITS);
+        let mut wanted = limit;
+        loop {
+            let question = Question { text: query, path, limit: wanted };
+            let mut results = self.ranked(&store, &question)?;
+            let found = results.hits.len();
+            if found == 0 && !files::exists(&store, path)? {
+                return Err(reply::view_missing(path));
+            }
+            self.remove_expired(&store, &mut results.hits)?;
+            if results.hits.len() >= limit || found < wanted {
+                results.hits.truncate(limit);
+                return Ok(results);
+            }
+            // Expired files were among the best, so others take their places.
+            wanted = wanted.saturating_mul(2);
         }
-        Ok(results)
+    }
+
+    fn ranked(
+        &self,
+        store: &InContext<'_>,
+        question: &Question<'_>,
+    ) -> Result<SearchResults, Error> {
+        if question.path.names().any(is_hidden) {
+            let files = files::list(store, question.path, MAX_LEVELS)?;
+            return Searcher::search_among(store, &self.policies, question, files);
+        }
+        let (kept, embedder) = (self.kept_search(), self.embedder.as_ref());
+        self.searcher.search(store, &self.policies, question, kept.as_ref(), embedder)
     }
 
     /// Executes one call of the search by a model: a tool beside the memory tool, which
@@ -115,6 +141,20 @@ impl Memory {
         prefix: &str,
     ) -> Result<serde_json::Value, Error> {
         command::search_tool_definition(dialect, prefix)
+    }
+
+    /// Removes the files that have expired while the memory is open.
+    fn remove_expired(
+        &self,
+        store: &InContext<'_>,
+        hits: &mut Vec<SearchHit>,
+    ) -> Result<(), Error> {
+        let Policies { expiry, patterns, .. } = &*self.policies;
+        let paths: Vec<_> = hits.iter().map(|hit| &hit.path).collect();
+        let expired = expiry.are_expired(store, patterns, &paths).map_err(Error::Store)?;
+        let mut expired = expired.into_iter();
+        hits.retain(|_| !expired.next().unwrap_or_default());
+        Ok(())
     }
 
     /// Where the index is kept for other processes. Several mounted stores keep none: a text of one would be in another.

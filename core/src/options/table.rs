@@ -114,8 +114,8 @@ pub struct MemoryOptions {
     #[cfg(feature = "search")]
     pub search_keep: bool,
     /// Makes `search` prefer files that were written recently: the score of the newest file is half
-    /// as large again, and a file that is older by this duration gets half of that bonus. `None`
-    /// gives time no influence. Default: `None`.
+    /// as large again, and a file that is older by this duration gets half of that bonus. Must be
+    /// more than 0. `None` gives time no influence. Default: `None`.
     #[cfg(feature = "search")]
     pub search_recency: Option<Duration>,
     /// The name of the model behind `embedder`, with its version. It is required with an embedder,

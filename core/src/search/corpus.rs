@@ -10,13 +10,13 @@ use memdir_search::{Index, Options, Query, Recency};
 use memdir_store::path::{Folding, MAX_LEVELS, MemoryPath};
 use memdir_store::{Error, StoreInfo};
 
+use super::Question;
 use super::embedding::{Embedding, Without};
 use super::kept::{Kept, Part};
 use super::reading::{Content, read_each};
 use super::results::{SearchHit, SearchResults};
 use super::trust::{Moment, Seen};
 use super::vectors::{Vector, Vectors};
-use super::{MAX_HITS, Question};
 use crate::embedder::Installed;
 use crate::options::MemoryOptions;
 use crate::policies::Policies;
@@ -214,7 +214,26 @@ impl Corpus {
             return Ok(());
         }
         self.listed = None;
-        let to_read = self.compare(entries);
+        self.read(store, policies, entries, listed)?;
+        let is_certain = |state: &FileState| state.seen.is_trusted() && state.left_out_at.is_none();
+        let has_all = self.files.len() == count && self.files.values().all(is_certain);
+        self.listed = has_all.then_some(digest);
+        self.revision = revision;
+        Ok(())
+    }
+
+    /// Brings the index up to date with a listing, which began and ended at these moments.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update).
+    pub(super) fn read(
+        &mut self,
+        store: &InContext<'_>,
+        policies: &Policies,
+        files: Vec<Entry>,
+        listed: (Moment, Moment),
+    ) -> Result<(), Error> {
+        let to_read = self.compare(files);
         // A content is read after its fingerprint. If the file is changed in between, the next search finds another fingerprint.
         let max_bytes = u64::try_from(self.index.options().max_bytes).unwrap_or(u64::MAX);
         read_each(store, policies, max_bytes, &to_read, &mut |file, content| {
@@ -222,10 +241,6 @@ impl Corpus {
         })?;
         let left_out = self.files.values().filter(|state| state.left_out_at.is_some());
         self.left_out = left_out.count() as u64;
-        let is_certain = |state: &FileState| state.seen.is_trusted() && state.left_out_at.is_none();
-        let has_all = self.files.len() == count && self.files.values().all(is_certain);
-        self.listed = has_all.then_some(digest);
-        self.revision = revision;
         Ok(())
     }
 
@@ -398,7 +413,7 @@ impl Corpus {
             }
             None => false,
         };
-        let limit = question.limit.min(MAX_HITS);
+        let limit = question.limit;
         let hits = match (vector, &self.vectors) {
             (Some(vector), Some(vectors)) => {
                 // A restriction leaves out some of them.

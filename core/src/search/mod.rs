@@ -22,11 +22,12 @@ mod vectors;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use memdir_store::Error;
 use memdir_store::path::MemoryPath;
 use memdir_store::per_process::PerProcess;
 use memdir_store::turns::Turns;
+use memdir_store::{ConfigError, Error};
 
 pub(crate) use answer::text as answer_for_model;
 use corpus::Corpus;
@@ -34,14 +35,29 @@ use embedding::{Calls, Embedding, Without};
 pub(crate) use kept::Kept;
 pub use language::SearchLanguage;
 pub use results::{SearchHit, SearchMatch, SearchPassage, SearchResults};
+use trust::Moment;
 use vectors::Vector;
 
 use crate::embedder::Installed;
+use crate::options::MemoryOptions;
 use crate::policies::Policies;
-use crate::store::{InContext, Store as _};
+use crate::store::{Entry, InContext, Store as _};
 
 /// The most hits of one search. A larger limit counts as this one, so the size of an answer is bounded.
 pub(crate) const MAX_HITS: usize = 1_000;
+
+/// Checks the options of the search.
+///
+/// # Errors
+/// [`Error::Config`].
+pub(crate) fn check_options(options: &MemoryOptions) -> Result<(), Error> {
+    if options.search_recency == Some(Duration::ZERO) {
+        return Err(ConfigError::of_option("search_recency")
+            .and(" must be more than 0: it is the time in which the bonus of a file halves")
+            .into());
+    }
+    Ok(())
+}
 
 /// The search of one memory, which its clones and sessions share. It is empty until the first search, also in a forked process, whose parent may
 /// have been in the middle of one.
@@ -66,6 +82,7 @@ pub(crate) struct Question<'q> {
     pub(crate) text: &'q str,
     /// The file or directory to search.
     pub(crate) path: &'q MemoryPath,
+    /// The most hits.
     pub(crate) limit: usize,
 }
 
@@ -118,6 +135,20 @@ impl Searcher {
             turn.succeeded();
         }
         results
+    }
+
+    /// Answers a question about these files alone, with an index that is dropped afterwards: the index of the memory has no hidden files.
+    pub(crate) fn search_among(
+        store: &InContext<'_>,
+        policies: &Policies,
+        question: &Question<'_>,
+        mut files: Vec<Entry>,
+    ) -> Result<SearchResults, Error> {
+        let now = Moment::now();
+        files.retain(Entry::is_file);
+        let mut corpus = Corpus::begin(&store.info(), &policies.options, None, None);
+        corpus.read(store, policies, files, (now, now))?;
+        corpus.answer(question, None, None)
     }
 
     /// Drops the index, with the texts in it. A search that is running drops it at its end.

@@ -246,6 +246,7 @@ fn a_read_sets_its_namespace_first_whatever_plan_the_server_chooses() {
                     assert!(memory.view("/memories/d/e/a.md", None).unwrap().contains("here"));
                     assert!(memory.view("/memories", None).unwrap().contains("d/e"));
                     assert_eq!(memory.store().read(&at("/memories/d/e/a.md")).unwrap(), b"here\n");
+                    assert!(memory.store().revision().unwrap().is_some_and(|id| !id.is_empty()));
                 }
             }
         }

@@ -82,6 +82,10 @@ fn wrong_input_is_refused_with_a_sentence() {
             "Path must start with /memories, got: /etc. Did you mean /memories/etc?",
         ),
         (
+            json!({"query": "tea", "path": ""}),
+            "Path must start with /memories, got: an empty path. Did you mean /memories?",
+        ),
+        (
             json!({"query": "tea", "path": "/memories/../etc"}),
             "Path /memories/../etc would escape /memories directory",
         ),

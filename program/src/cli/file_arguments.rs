@@ -28,7 +28,7 @@ pub(super) struct SearchArguments {
     pub(super) path: String,
 
     /// Print at most this many files
-    #[arg(short = 'n', long, help_heading = "Output", value_name = "COUNT", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(short = 'n', long, help_heading = "Output", value_name = "COUNT", default_value_t = 10)]
     pub(super) limit: u64,
 }
 
@@ -100,7 +100,13 @@ pub(super) struct GrepArguments {
     pub(super) history: bool,
 
     /// Print at most this many results: names and lines, or paths with -l
-    #[arg(short = 'n', long, help_heading = "Output", value_name = "COUNT", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(
+        short = 'n',
+        long,
+        help_heading = "Output",
+        value_name = "COUNT",
+        allow_negative_numbers = true
+    )]
     pub(super) limit: Option<u64>,
 }
 

@@ -88,8 +88,14 @@ fn search_prints_the_best_files_with_their_passages() {
         assert_eq!(search(&["coffee"]), (1, String::new(), String::new()));
         let (code, _, stderr) = search(&["tea", "--path", "/memories/none"]);
         assert_eq!(code, 2, "{stderr}");
+        let similar = search(&["tea", "--path", "/memories/d/tee.md"]).2;
+        assert!(similar.contains("did you mean /memories/d/tea.md?"), "{similar}");
         assert_eq!(search(&[]).0, 2);
-        assert_eq!(search(&["tea", "-n", "0"]).0, 2);
+        // As in every language. grep does the same.
+        assert_eq!(search(&["tea", "-n", "0"]), (1, String::new(), String::new()));
+        let grep = ["grep", scene.store, "tea", "-n", "0"];
+        assert_eq!(scene.run(&grep), (1, String::new(), String::new()));
+        assert_eq!(search(&["tea", "-n", "-1"]).0, 2);
         let json = scene.json(&["search", scene.store, "pot"]);
         assert_eq!(
             (json.len(), &json[0]["type"], &json[0]["path"]),

@@ -32,7 +32,7 @@ impl Statement {
         Self { is_planned_anew: true, ..Self::new(sql, types) }
     }
 
-    /// One that begins with `way!`.
+    /// One that begins with `way!`, or sets the namespace in the same way.
     const fn of_path(sql: &'static str, types: &'static [Type]) -> Self {
         Self { sets_namespace: true, ..Self::new(sql, types) }
     }
@@ -276,11 +276,16 @@ pub(super) static RECALL: Statement = Statement::new(
     &[Type::TEXT],
 );
 
-/// The newest change of the namespace; no row if the namespace was never written.
-pub(super) static NEWEST: Statement = Statement::new(
+/// The newest change of the namespace; no row if the namespace was never written. Sets the namespace, as `way!` does.
+pub(super) static NEWEST: Statement = Statement::of_path(
     "
-    SELECT coalesce(changes[1]::text, '') FROM memdir.node
-    WHERE namespace = $1 AND parent = 0 AND name = ''",
+    SELECT coalesce(root.newest, '')
+    FROM (
+        SELECT set_config('memdir.namespace', $1, true) AS namespace OFFSET 0
+    ) AS tenant CROSS JOIN LATERAL (
+        SELECT changes[1]::text AS newest FROM memdir.node
+        WHERE namespace = tenant.namespace AND parent = 0 AND name = '' LIMIT 1
+    ) AS root",
     &[Type::TEXT],
 );
 

@@ -17,6 +17,8 @@ use super::pattern::PathPattern;
 use super::write_patterns::WritePatterns;
 use crate::store::{Cancellation, Entry, EntryKind, Store, StoreError};
 
+#[cfg(feature = "search")]
+mod of_search;
 mod run_once;
 
 use run_once::RunOnce;

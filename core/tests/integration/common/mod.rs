@@ -13,6 +13,8 @@ pub(crate) mod on_disk;
 #[cfg(unix)]
 pub(crate) mod proxy;
 pub(crate) mod raw_bytes;
+#[cfg(feature = "search")]
+pub(crate) mod search;
 pub(crate) mod store_helpers;
 #[macro_use]
 pub(crate) mod stores;

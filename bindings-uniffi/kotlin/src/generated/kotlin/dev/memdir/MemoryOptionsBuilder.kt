@@ -235,8 +235,8 @@ public class MemoryOptionsBuilder internal constructor() {
 
     /**
      * Makes `search` prefer files that were written recently: the score of the newest file is half as large again,
-     * and a file that is older by this duration gets half of that bonus. `null` gives time no influence. Default:
-     * `null`.
+     * and a file that is older by this duration gets half of that bonus. Must be more than 0. `null` gives time no
+     * influence. Default: `null`.
      */
     public fun searchRecency(searchRecency: Duration?): MemoryOptionsBuilder =
         apply { options = options.copy(searchRecency = searchRecency) }
