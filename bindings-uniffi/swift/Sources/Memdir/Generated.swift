@@ -6793,8 +6793,8 @@ public struct MemoryOptions: Equatable, Hashable {
     public let searchKeep: Bool
     /**
      * Makes `search` prefer files that were written recently: the score of the newest file is half
-     * as large again, and a file that is older by this duration gets half of that bonus. `null`
-     * gives time no influence. Default: `null`.
+     * as large again, and a file that is older by this duration gets half of that bonus. Must be
+     * more than 0. `null` gives time no influence. Default: `null`.
      */
     public let searchRecency: MemdirDuration?
     /**
@@ -6940,8 +6940,8 @@ public struct MemoryOptions: Equatable, Hashable {
          */searchKeep: Bool = false,
         /**
          * Makes `search` prefer files that were written recently: the score of the newest file is half
-         * as large again, and a file that is older by this duration gets half of that bonus. `null`
-         * gives time no influence. Default: `null`.
+         * as large again, and a file that is older by this duration gets half of that bonus. Must be
+         * more than 0. `null` gives time no influence. Default: `null`.
          */searchRecency: MemdirDuration? = nil,
         /**
          * Includes the reply's text in the events for `after`. Default: no.
