@@ -7062,8 +7062,8 @@ public struct MemoryOptions: Equatable, Hashable {
     public let searchKeep: Bool
     /**
      * Makes `search` prefer files that were written recently: the score of the newest file is half
-     * as large again, and a file that is older by this duration gets half of that bonus. `null`
-     * gives time no influence. Default: `null`.
+     * as large again, and a file that is older by this duration gets half of that bonus. Must be
+     * more than 0. `null` gives time no influence. Default: `null`.
      */
     public let searchRecency: MemdirDuration?
     /**
@@ -7221,8 +7221,8 @@ public struct MemoryOptions: Equatable, Hashable {
          */searchKeep: Bool = false,
         /**
          * Makes `search` prefer files that were written recently: the score of the newest file is half
-         * as large again, and a file that is older by this duration gets half of that bonus. `null`
-         * gives time no influence. Default: `null`.
+         * as large again, and a file that is older by this duration gets half of that bonus. Must be
+         * more than 0. `null` gives time no influence. Default: `null`.
          */searchRecency: MemdirDuration? = nil,
         /**
          * The name of the model behind `embedder`, with its version. It is required with an embedder,

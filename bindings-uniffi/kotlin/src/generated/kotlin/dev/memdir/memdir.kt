@@ -10756,8 +10756,8 @@ data class MemoryOptions (
     ,
     /**
      * Makes `search` prefer files that were written recently: the score of the newest file is half
-     * as large again, and a file that is older by this duration gets half of that bonus. `null`
-     * gives time no influence. Default: `null`.
+     * as large again, and a file that is older by this duration gets half of that bonus. Must be
+     * more than 0. `null` gives time no influence. Default: `null`.
      */
     val `searchRecency`: java.time.Duration? = null
     ,
