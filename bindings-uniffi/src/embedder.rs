@@ -21,7 +21,8 @@ pub trait Embedder: Send + Sync {
 }
 
 /// The error of an [`Embedder`].
-#[derive(Debug, thiserror::Error, uniffi::Error)]
+#[derive(uniffi::Error, thiserror::Error, Debug, Clone, PartialEq, Eq)]
+#[uniffi::export(Display)]
 pub enum EmbedderError {
     /// It failed.
     #[error("{reason}")]
@@ -31,6 +32,7 @@ pub enum EmbedderError {
     },
 }
 
+/// Any other error of a foreign embedder. Without this conversion UniFFI would panic.
 impl From<UnexpectedUniFFICallbackError> for EmbedderError {
     fn from(error: UnexpectedUniFFICallbackError) -> Self {
         Self::Failed { reason: error.reason }

@@ -9417,6 +9417,17 @@ enum EmbedderError: Swift.Error, Equatable, Hashable, Codable {
 
 
 
+// The local Rust `Display` implementation.
+public var description: String {
+    return try!  FfiConverterString.lift(
+        try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_embeddererror_uniffi_trait_display(
+            FfiConverterTypeEmbedderError_lower(self),uniffiCallStatus
+    )
+}
+    )
+}
 
 
 }

@@ -1120,6 +1120,11 @@ RustBuffer uniffi_memdir_ffi_fn_method_watch_changes(uint64_t ptr, double wait, 
 int8_t uniffi_memdir_ffi_fn_method_watch_is_due(uint64_t ptr, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_EMBEDDERERROR_UNIFFI_TRAIT_DISPLAY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_EMBEDDERERROR_UNIFFI_TRAIT_DISPLAY
+RustBuffer uniffi_memdir_ffi_fn_method_embeddererror_uniffi_trait_display(RustBuffer ptr, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMDIRERROR_REPLY
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMDIRERROR_REPLY
 RustBuffer uniffi_memdir_ffi_fn_method_memdirerror_reply(RustBuffer ptr, RustCallStatus *_Nonnull out_status

@@ -1428,6 +1428,8 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_watch_is_due(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Byte
+    external fun uniffi_memdir_ffi_fn_method_embeddererror_uniffi_trait_display(`ptr`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memdirerror_reply(`ptr`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memdirerror_uniffi_trait_display(`ptr`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
@@ -12471,6 +12473,15 @@ sealed class EmbedderException: kotlin.Exception() {
 
 
 
+    // The local Rust `Display`/`Debug` implementation.
+    override fun toString(): String {
+        return FfiConverterString.lift(
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_embeddererror_uniffi_trait_display(FfiConverterTypeEmbedderError.lower(this),
+        _status)
+}
+    )
+    }
 
     internal companion object ErrorHandler : UniffiRustCallStatusErrorHandler<EmbedderException> {
         override fun lift(error_buf: RustBuffer.ByValue): EmbedderException = FfiConverterTypeEmbedderError.lift(error_buf)
