@@ -114,6 +114,15 @@ type MemoryOptions struct {
 	// time no influence. Set it with [Of] or [None]. Default: none.
 	SearchRecency Opt[time.Duration] `json:"search_recency,omitzero"`
 
+	// EmbedderName: The name of the model behind Embedder, with its version. It is required with an embedder, because
+	// a vector is kept under this name and the SHA-256 of its text. A new model needs a new name. Default: none.
+	EmbedderName string `json:"embedder_name,omitzero"`
+
+	// EmbedderTimeout: The time that one search waits for Embedder. After that the answer is by words alone, and
+	// later searches embed the rest. None waits without limit, as a program that embeds many files does. Set it with
+	// [Of] or [None]. Default: 10 seconds.
+	EmbedderTimeout Opt[time.Duration] `json:"embedder_timeout,omitzero"`
+
 	// Before: Called for each command before the store is touched. It allows the command, replaces its text, or
 	// denies it. The command is not executed if the hook returns an error; the model then reads only that it could
 	// not be checked. The [HookCall] has the actor, and the change that the command would make. Default: none.

@@ -458,6 +458,9 @@ type SearchResults struct {
 	// FilesLeftOut: The number of files that were not searched, because the index has reached the option SearchMaxBytes, or
 	// because a file is too large to be redacted for a view (SensitiveOnView).
 	FilesLeftOut int `json:"files_left_out"`
+	// WordsOnly: Why the answer is by words alone, although the memory has an embedder: the embedder failed or was too slow.
+	// Empty if the vectors had their part, and without an embedder.
+	WordsOnly string `json:"words_only"`
 }
 
 // SensitiveMatch: A place where a rule matches sensitive text. It does not contain the text itself.

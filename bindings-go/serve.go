@@ -24,17 +24,18 @@ import (
 	"unsafe"
 )
 
-// servedStores are the stores and factories that the library knows, by their numbers in the library.
+// servedStores are the stores, factories and embedders that the library knows, by their numbers in the library.
 var (
 	servedStores sync.Map
 	lastServed   atomic.Uint64
 )
 
-// servedStore is a store that the library calls, or a factory of stores.
+// servedStore is a store that the library calls, a factory of stores, or an embedder.
 type servedStore struct {
-	number  uint64
-	store   Store
-	factory func() (Store, error)
+	number   uint64
+	store    Store
+	factory  func() (Store, error)
+	embedder Embedder
 	// The call that opens a memory on it. Such a call has no number.
 	opening atomic.Pointer[call]
 }
@@ -48,6 +49,12 @@ func serveStore(store Store) *servedStore {
 func serveFactory(factory func() (Store, error), checking *call) uint64 {
 	served := &servedStore{number: lastServed.Add(1), factory: factory}
 	served.opening.Store(checking)
+	servedStores.Store(served.number, served)
+	return served.number
+}
+
+func serveEmbedder(embedder Embedder) uint64 {
+	served := &servedStore{number: lastServed.Add(1), embedder: embedder}
 	servedStores.Store(served.number, served)
 	return served.number
 }
@@ -73,6 +80,8 @@ type asked struct {
 	Depth     int       `json:"depth"`
 	Time      time.Time `json:"time"`
 	Since     time.Time `json:"since"`
+	Texts     []string  `json:"texts"`
+	IsQuery   bool      `json:"is_query"`
 }
 
 // servedRequest is a request until it is answered.
@@ -160,6 +169,9 @@ func (s *servedStore) called(ctx context.Context, asked *asked, content []byte, 
 	switch asked.Operation {
 	case "info":
 		return about(s.store), nil, nil
+	case "embed":
+		vectors, err := s.embedder(ctx, asked.Texts, asked.IsQuery)
+		return vectors, nil, err
 	case "make":
 		made, err := s.factory()
 		if err == nil && made == nil {

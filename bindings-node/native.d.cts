@@ -10,6 +10,18 @@ export declare class Cancellation {
   cancel(): void
 }
 
+/** One call of an embedder that is written in JavaScript. */
+export declare class EmbedRequest {
+  /** The texts. They are moved out: a second call returns none. */
+  takeTexts(): Array<string>
+  /** True for the words of a question. */
+  get isQuery(): boolean
+  /** Answers with the vectors. */
+  succeed(vectors: Array<Float32Array>): void
+  /** Answers with the message of an error. */
+  fail(message: string): void
+}
+
 /** A memory directory. The package's class `Memory` is built on top of it. */
 export declare class Engine {
   /** Opens the store that `address` names. */
@@ -21,6 +33,11 @@ export declare class Engine {
    * must not throw. `members` are the optional members that the store has.
    */
   static onJsStore(serve: (arg: StoreRequest) => unknown, members: Array<string>, options?: object | undefined): Engine
+  /**
+   * The same memory with an embedder that is written in JavaScript. `serve` is called with every request to it and
+   * must not throw.
+   */
+  withEmbedder(serve: (arg: EmbedRequest) => unknown): Engine
   /** Executes one tool call, given as an object or as its JSON text. */
   execute(input: unknown, cancellation?: Cancellation | undefined | null): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Uint8Array }, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown }>
   /** Executes the command `name`. The input's own `command` is ignored. */

@@ -556,6 +556,11 @@ export interface SearchResults {
    * `searchMaxBytes`, or because a file is too large to be redacted for a view (`sensitiveOnView`).
    */
   filesLeftOut: number;
+  /**
+   * Why the answer is by words alone, although the memory has an embedder: the embedder failed or
+   * was too slow. Absent if the vectors had their part, and without an embedder.
+   */
+  wordsOnly?: string | undefined;
 }
 
 /** A place where a rule matches sensitive text. It does not contain the text itself. */

@@ -56,6 +56,8 @@ typedef struct {
    * - "clear": deletes everything.
    * - "record_access" {"time"} and "delete_unused" {"since"}, which returns true or false, if the store tracks
    *   accesses.
+   * - "embed" {"texts", "is_query"}: a vector for each text, an array of arrays of numbers, all of the same length. Only the
+   *   number that was passed to memdir_with_embedder gets this request. "is_query" is true for the words of a question.
    * - "make": the number of a new, empty store. Only the number that was passed to memdir_check_contract gets this
    *   request.
    */
@@ -188,6 +190,20 @@ bool memdir_cancel(uint64_t memory);
 uint64_t memdir_acting_as(uint64_t memory,
                           const char *actor,
                           char **error);
+
+/**
+ * Returns a further number for the same memory with an embedder, so its searches also find files by their meaning. It requires
+ * the option "embedder_name". `embedder` is a number of yours. `host.serve` gets a request "embed" for the words of a question,
+ * and for passages that have no vector yet, and `host` is read during this call only. If the embedder fails or takes longer than
+ * the option "embedder_timeout", the answer of a search is by words alone, and its "words_only" says why. Close the number with
+ * memdir_close, too.
+ *
+ * Returns 0 if it failed. Then the embedder is released.
+ */
+uint64_t memdir_with_embedder(uint64_t memory,
+                              const memdir_host *host,
+                              uint64_t embedder,
+                              char **error);
 
 /**
  * Closes a memory. Calls that run on other threads finish. Closing it again does nothing.

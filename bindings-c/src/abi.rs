@@ -3,12 +3,14 @@
 
 use std::ffi::c_char;
 use std::ptr::{null, null_mut};
+use std::sync::Arc;
 
 use memdir::command::{Decoded, SearchCall};
 use memdir::{Cancellation, EncryptionKey, MemoryOptions, open_store};
 use serde_json::json;
 
 use crate::border::{bytes, call, content, guarded, lent, put, release, text, utf8};
+use crate::embedder::OwnEmbedder;
 use crate::failure::Failure;
 use crate::handles::{MEMORIES, Opened};
 use crate::hooks::{self, PENDING, Pending};
@@ -250,6 +252,38 @@ pub unsafe extern "C" fn memdir_acting_as(
             || {
                 let opened = MEMORIES.get(memory)?;
                 Ok(opened.add(opened.memory.acting_as(utf8("actor", bytes(actor))?), false))
+            },
+        )
+    }
+}
+
+/// Returns a further number for the same memory with an embedder, so its searches also find files by their meaning. It requires
+/// the option "embedder_name". `embedder` is a number of yours. `host.serve` gets a request "embed" for the words of a question,
+/// and for passages that have no vector yet, and `host` is read during this call only. If the embedder fails or takes longer than
+/// the option "embedder_timeout", the answer of a search is by words alone, and its "words_only" says why. Close the number with
+/// memdir_close, too.
+///
+/// Returns 0 if it failed. Then the embedder is released.
+///
+/// # Safety
+/// See the rules at the top of memdir.h.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memdir_with_embedder(
+    memory: u64,
+    host: *const memdir_host,
+    embedder: u64,
+    error: *mut *mut c_char,
+) -> u64 {
+    // SAFETY: the caller lends `host` for this call, and `error` is null or its place for a pointer.
+    unsafe {
+        call(
+            error,
+            |_| 0,
+            || {
+                let host = Host::of(host)?.ok_or_else(|| Failure::usage("host is NULL"))?;
+                let embedder = Arc::new(OwnEmbedder { host, number: embedder });
+                let opened = MEMORIES.get(memory)?;
+                Ok(opened.add(opened.memory.clone().with_embedder(embedder)?, false))
             },
         )
     }

@@ -38,6 +38,8 @@ pub struct memdir_host {
     /// - "clear": deletes everything.
     /// - "record_access" {"time"} and "delete_unused" {"since"}, which returns true or false, if the store tracks
     ///   accesses.
+    /// - "embed" {"texts", "is_query"}: a vector for each text, an array of arrays of numbers, all of the same length. Only the
+    ///   number that was passed to memdir_with_embedder gets this request. "is_query" is true for the words of a question.
     /// - "make": the number of a new, empty store. Only the number that was passed to memdir_check_contract gets this
     ///   request.
     pub serve: Option<

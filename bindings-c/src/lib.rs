@@ -9,6 +9,7 @@ mod abi;
 mod arguments;
 mod border;
 mod call;
+mod embedder;
 mod failure;
 mod handles;
 mod hooks;

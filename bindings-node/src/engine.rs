@@ -16,6 +16,7 @@ use crate::call::PendingCall;
 use crate::cancel::{Caller, Cancellation};
 use crate::errors::Failure;
 use crate::input::{decode, decode_as, decode_search};
+use crate::js_embedder::{EmbedRequest, JsEmbedder};
 use crate::js_store::JsStore;
 use crate::native_store::NativeStore;
 use crate::options::{self, flag, span};
@@ -78,6 +79,21 @@ impl Engine {
         let memory = opened.map_err(|failure| failure.into_js(&env))?;
         // A thread pool of its own: such a store may call another memory, whose pool would
         // otherwise be blocked by this wait.
+        Ok(Self { memory, workers: Workers::own() })
+    }
+
+    /// The same memory with an embedder that is written in JavaScript. `serve` is called with every request to it and
+    /// must not throw.
+    #[napi]
+    pub fn with_embedder(
+        &self,
+        env: Env,
+        serve: Function<'_, EmbedRequest, Unknown<'static>>,
+    ) -> napi::Result<Self> {
+        let embedder = Arc::new(JsEmbedder::new(&serve)?);
+        let memory = self.memory.clone().with_embedder(embedder);
+        let memory = memory.map_err(|error| Failure::from(error).into_js(&env))?;
+        // A thread pool of its own: the embedder may call another memory.
         Ok(Self { memory, workers: Workers::own() })
     }
 

@@ -24,6 +24,7 @@ mod files;
 mod history;
 mod image;
 mod input;
+mod js_embedder;
 mod js_store;
 mod key_file;
 mod namespaces;

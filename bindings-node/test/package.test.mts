@@ -135,6 +135,27 @@ for (const [page, code, says] of [
   });
 }
 
+test('the recipe for an embedder in docs/guides/search.md runs, with a stand-in for the service', async () => {
+  const text = readFileSync(new URL('docs/guides/search.md', PROJECT), 'utf8');
+  const recipe = /<!-- hosted-typescript -->\n```ts\n(.*?)```/s.exec(text)?.[1] ?? '';
+  const program = `
+    process.env.VOYAGE_API_KEY = 'a key';
+    globalThis.fetch = async (url, { headers, body }) => {
+      const { model, input, input_type } = JSON.parse(body);
+      console.log(url, headers.Authorization, model, input_type);
+      const data = input.map((text) => ({ embedding: [Number(/car|vehicle/.test(text)), 0.5] }));
+      return new Response(JSON.stringify({ data }));
+    };
+    ${recipe}
+    await memory.write('/memories/a.md', 'The car is red.');
+    const { hits, wordsOnly } = await memory.search('a vehicle');
+    console.log(hits[0].path, wordsOnly);
+  `;
+  const asked = 'https://api.voyageai.com/v1/embeddings Bearer a key voyage-3.5';
+  const stdout = `${asked} query\n${asked} document\n/memories/a.md undefined\n`;
+  assert.deepEqual(await node(project(), 'module', program), { status: 0, stdout, stderr: '' });
+});
+
 test('it works without any SDK, as ESM and as CommonJS', async () => {
   const directory = project();
   const stdout =

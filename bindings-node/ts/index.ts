@@ -82,6 +82,7 @@ export type {
   UndoOptions,
 } from './history.js';
 export { Deny, HookError } from './hooks.js';
+export type { Embedder, EmbedderCall, Vectors } from './embedder.js';
 export type { After, Before, Changed, HookCall } from './hooks.js';
 export { imageType } from './image.js';
 export { keyFromFile } from './key-file.js';

@@ -65,6 +65,7 @@ import type {
   Undo,
   UndoOptions,
 } from './history.js';
+import { engineWith, withoutEmbedder } from './embedder.js';
 import { withoutHooks } from './hooks.js';
 import type { Answered, Hooks } from './hooks.js';
 import { assertFunction, assertSignal, optionsOf } from './named-options.js';
@@ -144,9 +145,11 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
       this.#engine = store.engine;
       return;
     }
-    const [rest, hooks] = withoutHooks(options);
+    const [others, hooks] = withoutHooks(options);
+    const [rest, embedder] = withoutEmbedder(others);
     this.#hooks = hooks;
-    this.#engine = openEngine(store, rest);
+    const engine = openEngine(store, rest);
+    this.#engine = embedder ? engineWith(embedder, engine) : engine;
   }
 
   /**

@@ -1,5 +1,6 @@
 /** The options of a memory, under their JavaScript names. */
 
+import type { Embedder } from './embedder.js';
 import type { After, Before } from './hooks.js';
 
 /** The options of a memory. All may be left out. */
@@ -153,6 +154,24 @@ export interface MemoryOptions {
    * than 0. `null` gives time no influence. In milliseconds. Default: `null`.
    */
   searchRecency?: number | null | undefined;
+  /**
+   * Turns texts into vectors, so `search` also finds files by their meaning. It gets a list of
+   * texts, and returns a vector for each: a sequence of numbers, all of the same length. If it
+   * fails or is too slow, the answer is by words alone. Default: none.
+   */
+  embedder?: Embedder | null | undefined;
+  /**
+   * The name of the model behind `embedder`, with its version. It is required with an embedder,
+   * because a vector is kept under this name and the SHA-256 of its text. A new model needs a new
+   * name. Default: `null`.
+   */
+  embedderName?: string | null | undefined;
+  /**
+   * The time that one search waits for `embedder`. After that the answer is by words alone, and
+   * later searches embed the rest. `null` waits without limit, as a program that embeds many files
+   * does. In milliseconds. Default: 10,000.
+   */
+  embedderTimeout?: number | null | undefined;
   /**
    * Called for each command before the store is touched. It allows the command, replaces its text,
    * or denies it. Default: none.

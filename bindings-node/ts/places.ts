@@ -4,6 +4,7 @@ import native from '../native.cjs';
 import type { Engine, Mounts, NativeStore } from '../native.cjs';
 
 import { ConfigError, withOurErrors, withOurErrorsAsync } from './errors.js';
+import { withoutEmbedder } from './embedder.js';
 import { withoutHooks } from './hooks.js';
 import type { MemoryOptions } from './options.js';
 import { optionalMembers, problemOfStore, serve, shown } from './store.js';
@@ -85,7 +86,7 @@ function engine(places: Places, options?: MemoryOptions): Engine {
  *   cannot be opened.
  */
 export function openStore(places: Exclude<Places, Store>, given?: MemoryOptions): Store {
-  return openNative(places, withoutHooks(given)[0]);
+  return openNative(places, withoutEmbedder(withoutHooks(given)[0])[0]);
 }
 
 /** Any place as a store of the core. `argument` is its name for messages. */

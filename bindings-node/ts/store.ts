@@ -268,7 +268,7 @@ async function answerLater(request: StoreRequest, returned: PromiseLike<Returned
   }
 }
 
-function isPromise<T>(returned: T | PromiseLike<T>): returned is PromiseLike<T> {
+export function isPromise<T>(returned: T | PromiseLike<T>): returned is PromiseLike<T> {
   return typeof (returned as PromiseLike<T> | null | undefined)?.then === 'function';
 }
 

@@ -5,6 +5,8 @@
 
 import { wasi } from './wasi.js';
 import type { WasmMemory } from './wasi.js';
+import { vectorsOf } from './wasm-embedder.js';
+import type { AskedOfEmbedder } from './wasm-embedder.js';
 import { answerOf } from './wasm-store.js';
 import type { AskedOfStore, Placed, Serve } from './wasm-store.js';
 import { decode, encodeField, isObject } from './wasm-values.js';
@@ -194,10 +196,13 @@ export class Module {
       this.#stores.delete(question.forget);
       return null;
     }
+    if ('embedder' in question) {
+      return vectorsOf(this.#stores.get(question.embedder)!, question);
+    }
     return answerOf(this.#stores.get(question.store)!, question, this);
   }
 
-  /** Keeps a store that is written in JavaScript. Returns its number. */
+  /** Keeps a store or an embedder that is written in JavaScript. Returns its number. */
   add(serve: Serve): number {
     this.#lastStore += 1;
     this.#stores.set(this.#lastStore, serve);
@@ -221,6 +226,7 @@ type Question =
   | { progress: object }
   | { edit: Placed }
   | { forget: number }
+  | AskedOfEmbedder
   | AskedOfStore;
 
 /** The error that a call throws, with the properties by which `errors.ts` knows it. */

@@ -171,6 +171,10 @@ export function instantiate(module: CompiledModule): typeof Native {
       return new Engine(wasm.call('engine.onStore', given));
     }
 
+    withEmbedder(serve: Serve) {
+      return new Engine(wasm.call('engine.withEmbedder', [this.#number, wasm.add(serve)]));
+    }
+
     execute(input: unknown, cancellation?: Cancellation | null) {
       return this.#execute(input, null, cancellation);
     }

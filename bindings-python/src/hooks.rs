@@ -158,10 +158,15 @@ impl HookCall {
 /// Returns whether the hook `before` also takes the call, which it does if it has a parameter `call`.
 #[pyfunction]
 pub(crate) fn takes_call(before: &Bound<'_, PyAny>) -> bool {
-    let inspect = || before.py().import("inspect")?.call_method1("signature", (before,));
-    // A function without a signature, such as some C functions, takes only the command.
-    let has_call = || inspect()?.getattr("parameters")?.contains("call");
-    has_call().unwrap_or(false)
+    has_parameter(before, "call")
+}
+
+/// Returns whether a function has a parameter with this name. A function without a signature, such as some C functions,
+/// has none.
+pub(crate) fn has_parameter(function: &Bound<'_, PyAny>, name: &str) -> bool {
+    let inspect = || function.py().import("inspect")?.call_method1("signature", (function,));
+    let has = || inspect()?.getattr("parameters")?.contains(name);
+    has().unwrap_or(false)
 }
 
 /// Calls `before`, with the call if it takes one.
@@ -265,10 +270,14 @@ pub(crate) fn is_coroutine_function(function: &Bound<'_, PyAny>) -> PyResult<boo
 }
 
 /// A function reference that the garbage collector can clear.
-struct Function(Mutex<Option<Py<PyAny>>>);
+pub(crate) struct Function(Mutex<Option<Py<PyAny>>>);
 
 impl Function {
-    fn new(name: &str, function: Option<&Bound<'_, PyAny>>, awaited: Awaited) -> PyResult<Self> {
+    pub(crate) fn new(
+        name: &str,
+        function: Option<&Bound<'_, PyAny>>,
+        awaited: Awaited,
+    ) -> PyResult<Self> {
         let Some(function) = function else { return Ok(Self(Mutex::default())) };
         let py = function.py();
         if !function.is_callable() {
@@ -284,17 +293,17 @@ impl Function {
         Ok(Self(Mutex::new(Some(function.clone().unbind()))))
     }
 
-    fn get(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+    pub(crate) fn get(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         let function = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         function.as_ref().map(|function| function.clone_ref(py))
     }
 
-    fn take(&self) {
+    pub(crate) fn take(&self) {
         let function = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         drop(function);
     }
 
-    fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         match self.0.try_lock() {
             Ok(function) => visit.call(&*function),
             // The function is in use, so the memory is not garbage.

@@ -13,6 +13,7 @@ mod cli;
 mod context_management;
 mod contract;
 mod copy;
+mod embedder;
 mod entry;
 mod errors;
 mod expiry;
@@ -65,6 +66,8 @@ mod _memdir {
     use crate::contract::check_contract;
     #[pymodule_export]
     use crate::copy::copy;
+    #[pymodule_export]
+    use crate::embedder::takes_is_query;
     #[pymodule_export]
     use crate::fork::{after_fork_in_child, after_fork_in_parent, before_fork};
     #[pymodule_export]

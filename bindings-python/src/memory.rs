@@ -21,6 +21,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::calls::{Lines, Whole, done, fields_of_view, json_text};
 use crate::cancel::interruptible;
+use crate::embedder::PythonEmbedder;
 use crate::errors::to_python;
 use crate::expiry::expire;
 use crate::fields::owned_value;
@@ -121,6 +122,17 @@ fn read_dialect(given: OrDefault<'_, hints::Dialect>) -> PyResult<Dialect> {
 ///         newest file is half as large again, and a file that is older by this duration gets half
 ///         of that bonus. Must be more than 0. `None` gives time no influence. Seconds, or a
 ///         `timedelta`.
+///     embedder: Turns texts into vectors, so `search` also finds files by their meaning. It gets a
+///         list of texts, and returns a vector for each: a sequence of numbers, all of the same
+///         length. If it fails or is too slow, the answer is by words alone. A function with a
+///         parameter `is_query` is also told whether the text is a question. `AsyncMemory` also
+///         accepts a coroutine function.
+///     embedder_name: The name of the model behind `embedder`, with its version. It is required
+///         with an embedder, because a vector is kept under this name and the SHA-256 of its text.
+///         A new model needs a new name.
+///     embedder_timeout: The time that one search waits for `embedder`. After that the answer is by
+///         words alone, and later searches embed the rest. `None` waits without limit, as a program
+///         that embeds many files does. Seconds, or a `timedelta`.
 ///     before: Called for each command before the store is touched. It allows the command, replaces
 ///         its text, or denies it. The hook gets a mapping with `command` and its fields; paths are
 ///         validated and canonical. It returns `None` to allow the command, or a dict with the new
@@ -166,7 +178,8 @@ fn read_dialect(given: OrDefault<'_, hints::Dialect>) -> PyResult<Dialect> {
 pub struct Memory {
     core: Opened,
     hooks: Option<Arc<PythonHooks>>,
-    /// The memory whose hooks this one calls as well. The garbage collector counts them only there.
+    embedder: Option<Arc<PythonEmbedder>>,
+    /// The memory whose hooks and embedder this one calls as well. The garbage collector counts them only there.
     beside: Option<Py<Self>>,
     /// The location of the files, for `repr`.
     shown: String,
@@ -187,9 +200,9 @@ impl Memory {
             history_max_age=2592000.0, history_max_versions=None, \
             history_max_bytes=None, actor=None, search_language='auto', \
             search_max_bytes=268435456, search_keep=False, search_recency=None, \
-            before=None, after=None, event_content=False, durability='full', \
-            lock_timeout=10.0, namespace=None, encryption_key=None, \
-            encrypt_names=False)",
+            embedder=None, embedder_name=None, embedder_timeout=10.0, before=None, \
+            after=None, event_content=False, durability='full', lock_timeout=10.0, \
+            namespace=None, encryption_key=None, encrypt_names=False)",
     )]
     fn new<'py>(
         py: Python<'py>,
@@ -895,7 +908,8 @@ impl Memory {
             .beside
             .as_ref()
             .map_or_else(|| slf.clone().unbind(), |beside| beside.clone_ref(slf.py()));
-        Ok(Self { core, hooks: None, beside: Some(beside), shown: memory.shown.clone() })
+        let shown = memory.shown.clone();
+        Ok(Self { core, hooks: None, embedder: None, beside: Some(beside), shown })
     }
 
     /// Lists the versions of files that changes made, newest first. The memory must be opened with
@@ -1344,12 +1358,16 @@ impl Memory {
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.beside)?;
-        self.hooks.as_ref().map_or(Ok(()), |hooks| hooks.traverse(&visit))
+        self.hooks.as_ref().map_or(Ok(()), |hooks| hooks.traverse(&visit))?;
+        self.embedder.as_ref().map_or(Ok(()), |embedder| embedder.traverse(&visit))
     }
 
     fn __clear__(&self) {
         if let Some(hooks) = &self.hooks {
             hooks.clear();
+        }
+        if let Some(embedder) = &self.embedder {
+            embedder.clear();
         }
     }
 }
@@ -1362,7 +1380,8 @@ impl Memory {
         options: Option<&Bound<'py, PyDict>>,
         awaited: Awaited,
     ) -> PyResult<Self> {
-        let Keywords { options, before, after } = Keywords::of_memory(py, options)?;
+        let Keywords { options, before, after, embedder } = Keywords::of_memory(py, options)?;
+        let embedder = PythonEmbedder::new(embedder.as_ref())?;
         let hooks = PythonHooks::new(before.as_ref(), after.as_ref(), awaited)?;
         let has_own_threads = store.is_python()?;
         let shown = store.shown()?;
@@ -1372,9 +1391,13 @@ impl Memory {
         if let Some(hooks) = &hooks {
             core = core.with_hooks(Arc::<PythonHooks>::clone(hooks));
         }
+        if let Some(embedder) = &embedder {
+            let core_with = core.with_embedder(Arc::<PythonEmbedder>::clone(embedder));
+            core = core_with.map_err(|error| to_python(py, &error))?;
+        }
         logging::install();
         let core = Opened::new(core, has_own_threads);
-        Ok(Self { core, hooks, beside: None, shown })
+        Ok(Self { core, hooks, embedder, beside: None, shown })
     }
 
     pub(crate) fn opened(&self) -> &Opened {

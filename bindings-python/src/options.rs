@@ -117,6 +117,7 @@ pub(crate) struct Keywords<'py> {
     pub(crate) options: MemoryOptions,
     pub(crate) before: Option<Bound<'py, PyAny>>,
     pub(crate) after: Option<Bound<'py, PyAny>>,
+    pub(crate) embedder: Option<Bound<'py, PyAny>>,
 }
 
 impl<'py> Keywords<'py> {
@@ -140,7 +141,7 @@ impl<'py> Keywords<'py> {
         let mut options = MemoryOptions::default();
         // The SDK has a block for images.
         options.max_image_bytes = Some(MemoryOptions::CLAUDE_IMAGE_BYTES);
-        let mut keywords = Self { options, before: None, after: None };
+        let mut keywords = Self { options, before: None, after: None, embedder: None };
         for (name, value) in given.into_iter().flatten() {
             let name = name.extract::<String>()?;
             match name.as_str() {
@@ -149,6 +150,7 @@ impl<'py> Keywords<'py> {
                 }
                 "before" => keywords.before = Some(value).filter(|hook| !hook.is_none()),
                 "after" => keywords.after = Some(value).filter(|hook| !hook.is_none()),
+                "embedder" => keywords.embedder = Some(value).filter(|hook| !hook.is_none()),
                 name => {
                     keywords
                         .options
@@ -163,7 +165,7 @@ impl<'py> Keywords<'py> {
 
 /// The names of the keyword arguments of `Memory`.
 fn of_memory() -> Vec<&'static str> {
-    MemoryOptions::NAMES.iter().chain(&["before", "after"]).copied().collect()
+    MemoryOptions::NAMES.iter().chain(&["before", "after", "embedder"]).copied().collect()
 }
 
 /// Fails for a name in `options` that is not an option of `Memory`, in the name of `function`, which has the parameters

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import subprocess
 import sys
 import sysconfig
 import textwrap
-from typing import TYPE_CHECKING, get_args
+from types import ModuleType, SimpleNamespace
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 
@@ -16,6 +18,7 @@ import cases
 import memdir
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 README = cases.PROJECT / "README.md"
@@ -141,6 +144,7 @@ def test_every_language_is_quoted_and_every_file_is_there() -> None:
         ("docs/guides/history.md", "python", "printed"),
         ("docs/guides/search.md", "python", "printed"),
         ("docs/guides/search.md", "tool-python", "tool-printed"),
+        ("docs/guides/search.md", "meaning-python", "meaning-printed"),
     ],
 )
 def test_the_example_of_the_page_prints_what_it_says(
@@ -158,6 +162,46 @@ def test_the_example_of_the_page_prints_what_it_says(
     monkeypatch.chdir(tmp_path)
     exec(compile(found[1], page, "exec"), {})
     assert capsys.readouterr().out == printed[1]
+
+
+def test_the_recipes_for_embedders_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The local model and the service of docs/guides/search.md, with stand-ins for both."""
+    sent: list[tuple[str, str]] = []
+
+    def vectors(texts: list[str]) -> list[list[float]]:
+        return [[float("car" in text or "vehicle" in text), 0.5] for text in texts]
+
+    class TextEmbedding:
+        def __init__(self, name: str) -> None:
+            assert name == "BAAI/bge-small-en-v1.5"
+
+        def query_embed(self, texts: list[str]) -> Iterator[list[float]]:
+            yield from vectors(texts)
+
+        passage_embed = query_embed
+
+    class AsyncClient:
+        async def embed(self, texts: list[str], *, model: str, input_type: str) -> SimpleNamespace:
+            sent.append((model, input_type))
+            return SimpleNamespace(embeddings=vectors(texts))
+
+    for name, member in [("fastembed", TextEmbedding), ("voyageai", AsyncClient)]:
+        module = ModuleType(name)
+        setattr(module, member.__name__, member)
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.chdir(tmp_path)
+    page = cases.PROJECT / "docs" / "guides" / "search.md"
+    local: dict[str, Any] = {}
+    exec(compile(block(page, "local-python", "python"), str(page), "exec"), local)
+    local["memory"].write("/memories/a.md", "The car is red.\n")
+    found = local["memory"].search("a vehicle")
+    assert (found.hits[0].path, found.words_only) == ("/memories/a.md", None)
+
+    hosted: dict[str, Any] = {}
+    exec(compile(block(page, "hosted-python", "python"), str(page), "exec"), hosted)
+    found = asyncio.run(hosted["memory"].search("a vehicle"))
+    assert (found.hits[0].path, found.words_only) == ("/memories/a.md", None)
+    assert sent == [("voyage-3.5", "query"), ("voyage-3.5", "document")]
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ from memdir import (
     MemoryTool,
     RefusedError,
     open_store,
+    search_tool,
 )
 
 if TYPE_CHECKING:
@@ -361,3 +362,10 @@ def test_an_asynchronous_tool_has_its_memory_and_closes_it() -> None:
             await tool.memory.read("/memories/a")
 
     anyio.run(main)
+
+
+@pytest.mark.parametrize("given", ["memory:", None, MemoryTool("memory:")])
+def test_a_search_tool_needs_a_memory_that_is_open(given: Any) -> None:
+    name = type(given).__name__
+    with pytest.raises(TypeError, match=rf"a Memory or an AsyncMemory is expected.*, not {name}$"):
+        search_tool(given)

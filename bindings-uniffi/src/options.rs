@@ -120,6 +120,17 @@ pub struct MemoryOptions {
     /// more than 0. `null` gives time no influence. Default: `null`.
     #[uniffi(default = None)]
     pub search_recency: Option<MemdirDuration>,
+    /// The name of the model behind `embedder`, with its version. It is required with an embedder,
+    /// because a vector is kept under this name and the SHA-256 of its text. A new model needs a
+    /// new name. Default: `null`.
+    #[uniffi(default = None)]
+    pub embedder_name: Option<MemdirText>,
+    /// The time that one search waits for `embedder`. After that the answer is by words alone, and
+    /// later searches embed the rest. `null` waits without limit, as a program that embeds many
+    /// files does. Default: 10 seconds.
+    // `scripts/generate` writes the default, which UniFFI cannot express.
+    #[uniffi(default = None)]
+    pub embedder_timeout: Option<MemdirDuration>,
     /// Includes the reply's text in the events for `after`. Default: no.
     #[uniffi(default = false)]
     pub event_content: bool,
@@ -223,6 +234,11 @@ impl TryFrom<MemoryOptions> for memdir::MemoryOptions {
         if let Some(value) = given.search_recency {
             options.set("search_recency", Given::Duration(value))?;
         }
+        if let Some(value) = given.embedder_name {
+            options.set("embedder_name", Given::Text(value))?;
+        }
+        options
+            .set("embedder_timeout", given.embedder_timeout.map_or(Given::None, Given::Duration))?;
         if given.event_content {
             options.set("event_content", Given::Flag(true))?;
         }

@@ -904,6 +904,10 @@ pub struct SearchResults {
     /// The number of files that were not searched, because the index has reached the option `search_max_bytes`, or
     /// because a file is too large to be redacted for a view (`sensitive_on_view`).
     pub files_left_out: i64,
+    /// Why the answer is by words alone, although the memory has an embedder: the embedder failed or was too slow. Null
+    /// if the vectors had their part, and without an embedder.
+    #[uniffi(default = None)]
+    pub words_only: Option<String>,
 }
 
 impl From<memdir::SearchResults> for SearchResults {
@@ -911,6 +915,7 @@ impl From<memdir::SearchResults> for SearchResults {
         Self {
             hits: value.hits.into_iter().map(Into::into).collect(),
             files_left_out: number(value.files_left_out),
+            words_only: value.words_only,
         }
     }
 }

@@ -43,6 +43,8 @@ fn defaults() -> MemoryOptions {
         search_max_bytes: core.search_max_bytes.map(|limit| i64::try_from(limit).unwrap()),
         search_keep: false,
         search_recency: None,
+        embedder_name: None,
+        embedder_timeout: core.embedder_timeout.map(Into::into),
         actor: None,
     }
 }

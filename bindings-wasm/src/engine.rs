@@ -1,5 +1,7 @@
 //! The operations of an `Engine`: opening a memory, and beginning and finishing tool calls.
 
+use std::sync::Arc;
+
 use memdir::store::{encrypt, encrypt_lazily};
 use memdir::value::Value;
 use memdir::{Call, Content, Event, HookCall, HookDecision, HookError, Memory, Reply, StoreError};
@@ -10,6 +12,7 @@ use crate::arguments::Arguments;
 use crate::errors::{Failure, unknown};
 use crate::handles::{CALLS, MEMORIES, OPENED};
 use crate::input::{OwnFields, decode, decode_search, value};
+use crate::js_embedder::JsEmbedder;
 use crate::options::{flag, read, span};
 use crate::progress::go_on;
 use crate::results::shown;
@@ -31,6 +34,10 @@ pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> 
                 false => encrypt(store, &options)?,
             };
             Ok(MEMORIES.add(Memory::with_store(store, options).validated()?).into())
+        }
+        "withEmbedder" => {
+            let embedder = Arc::new(JsEmbedder(given.number(1)));
+            Ok(MEMORIES.add(MEMORIES.get(given.number(0))?.with_embedder(embedder)?).into())
         }
         "drop" => Ok(MEMORIES.take(given.number(0)).is_some().into()),
         "execute" => {

@@ -18,6 +18,7 @@ mod engine;
 mod errors;
 mod handles;
 mod input;
+mod js_embedder;
 mod js_store;
 mod memories;
 #[path = "../../bindings-node/src/option_values.rs"]

@@ -1,5 +1,6 @@
 //! The cost of a search over 10,000 files, on a store in the process, a local directory and SQLite. The first search is compared with
 //! reading all files, and with the first one that has a kept index. A search after which nothing has changed is compared with a listing, and with the revision.
+//! A search by meaning, with an embedder that takes no time, is compared with one by words.
 //!
 //! `cargo bench -p memdir --features search --bench search`. Each search alternates with its floor; look at the ratios. Set
 //! `MEMDIR_POSTGRES` to the address of an empty namespace to measure PostgreSQL alone, compared with one prepared `select`.
@@ -14,7 +15,10 @@ use std::time::{Duration, Instant};
 
 use memdir::path::MAX_LEVELS;
 use memdir::store::{Entry, Node};
-use memdir::{Durability, Memory, MemoryOptions, MemoryPath, OnExisting, Store, open_store};
+use memdir::{
+    Durability, Embedder, EmbedderError, Memory, MemoryOptions, MemoryPath, OnExisting, Store,
+    open_store,
+};
 
 const FILES: usize = 10_000;
 const ROUNDS: usize = 21;
@@ -37,10 +41,10 @@ fn main() {
         "{:<34} {:>10} {:>10} {:>7}",
         "10,000 files, milliseconds", "search", "floor", "ratio"
     );
-    for (name, address) in addresses {
+    for (name, address) in &addresses {
         let mut options = MemoryOptions::default();
         options.durability = Durability::Relaxed;
-        let store = open_store(&address, &options).unwrap();
+        let store = open_store(address, &options).unwrap();
         fill(&*store);
         // The change of each file is over for long enough to be trusted.
         std::thread::sleep(Duration::from_secs(4));
@@ -52,6 +56,9 @@ fn main() {
             if address.starts_with("postgres") {
                 select::compare(&address, &store, question);
             }
+        }
+        if address == "memory:" {
+            by_meaning(name, &store);
         }
     }
 }
@@ -172,6 +179,46 @@ mod select {
         show("PostgreSQL: revision, select", asked, floor.clone());
         show("PostgreSQL: ranking alone, select", ranked, floor);
     }
+}
+
+/// The numbers of a vector: those of a model of middle size.
+const DIMENSIONS: usize = 768;
+
+/// Vectors that depend on the bytes of the text.
+struct Hashed;
+
+impl Embedder for Hashed {
+    fn embed(&self, texts: &[String], _: bool) -> Result<Vec<Vec<f32>>, EmbedderError> {
+        let vector = |text: &String| {
+            let mut state = text
+                .bytes()
+                .fold(7_u32, |state, byte| state.wrapping_mul(16_777_619) ^ u32::from(byte));
+            let mut next = || {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                f32::from(u16::try_from(state >> 17).unwrap_or(0)) - 16_384.0
+            };
+            (0..DIMENSIONS).map(|_| next()).collect()
+        };
+        Ok(texts.iter().map(vector).collect())
+    }
+}
+
+/// A search with an embedder, compared with one by words.
+fn by_meaning(name: &str, store: &Arc<dyn Store>) {
+    let mut options = MemoryOptions::default();
+    options.embedder_name = Some("hashed".into());
+    options.embedder_timeout = None;
+    let words = Memory::with_store(Arc::clone(store), options.clone());
+    let memory = words.clone().with_embedder(Arc::new(Hashed)).unwrap();
+    search(&words, QUESTIONS[0]);
+    let first = timed(|| search(&memory, QUESTIONS[0]));
+    println!("{name}: first with vectors {:.0} ms", first.as_secs_f64() * 1_000.0);
+    let (mut ours, mut floor) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        ours.push(timed(|| search(&memory, QUESTIONS[0])));
+        floor.push(timed(|| search(&words, QUESTIONS[0])));
+    }
+    show(&format!("{name}: meaning, against words"), ours, floor);
 }
 
 fn search(memory: &Memory, question: &str) {

@@ -73,6 +73,8 @@ mod call;
 mod changes;
 mod check;
 mod context_management;
+#[cfg(feature = "search")]
+mod embedder;
 mod files;
 mod handlers;
 mod hook_call;
@@ -95,6 +97,8 @@ pub use check::{Checked, check, check_unless};
 pub use command::{Command, Dialect};
 pub use context_management::{COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA, ContextManagement};
 pub use copy::{CopyError, CopyOptions, copy};
+#[cfg(feature = "search")]
+pub use embedder::{Embedder, EmbedderError};
 pub use files::{
     GrepMatch, GrepQuery, HistoryMatch, Project, SensitiveMatch, SharedWatch, SizedPath, Stats,
     TimedPath, Watch,

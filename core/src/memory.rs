@@ -5,12 +5,15 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use memdir_store::notes::Notes;
 use memdir_store::path::{Folding, MemoryPath};
 use memdir_store::{Error, HookError, SEARCH};
 
 use crate::call::Call;
 use crate::changes::{self, Change, Subscription};
 use crate::command::{Command, Decoded, ValidCommand, ViewRange};
+#[cfg(feature = "search")]
+use crate::embedder;
 use crate::handlers;
 use crate::history::{HistoryId, Recorder};
 use crate::hook_call::HookCall;
@@ -66,6 +69,8 @@ pub struct Memory {
     cancellation: Cancellation,
     #[cfg(feature = "search")]
     searcher: Arc<Searcher>,
+    #[cfg(feature = "search")]
+    embedder: Option<embedder::Installed>,
 }
 
 impl std::fmt::Debug for Memory {
@@ -123,6 +128,8 @@ impl Memory {
             cancellation: Cancellation::never(),
             #[cfg(feature = "search")]
             searcher: Arc::default(),
+            #[cfg(feature = "search")]
+            embedder: None,
         }
     }
 
@@ -661,7 +668,9 @@ fn forget_kept_searches(store: &dyn Store) -> Result<(), StoreError> {
         Err(error) => return Err(error),
     }
     match store.mutate(&Context::new(), Mutation::Delete { path: &path }) {
-        Ok(_) | Err(StoreError::NotFound) => Ok(()),
+        // A database keeps deleted bytes in its file and in its log.
+        Ok(_) => store.notes().map_or(Ok(()), Notes::scrub),
+        Err(StoreError::NotFound) => Ok(()),
         Err(error) => Err(error),
     }
 }

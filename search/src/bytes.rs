@@ -10,12 +10,12 @@ use crate::error::InvalidIndex;
 use crate::index::{File, Index, OF_PATH, Span};
 use crate::language::{LANGUAGES, Language, number};
 use crate::options::Options;
-use crate::postings::Postings;
+use crate::postings::Decoder;
 
 /// The first bytes of an index.
 const MAGIC: &[u8; 12] = b"memdir-index";
 /// The version of the format, of the cutting of texts, and of the stemmers. A test fails if one of these changes without it.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// The bytes before the body: magic, version, checksum.
 const HEAD: usize = 12 + 4 + 8;
 /// The number of [`Language::Auto`].
@@ -112,10 +112,16 @@ fn language_number(language: Language) -> u8 {
     if language == Language::Auto { AUTO } else { number(language) }
 }
 
-/// The checksum FNV-1a. A change of any one byte changes it, and other damage with a probability close to one.
+/// A checksum like FNV-1a, of eight bytes at a time: byte by byte it would take a third of the time to read an index. A change of
+/// one byte always changes it, and other damage with a probability close to one.
 fn checksum(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    let (words, rest) = bytes.as_chunks();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let words = words.iter().chain([&last]).map(|word| u64::from_le_bytes(*word));
+    // Each step is reversible. It moves the high bits down, which a product does not.
+    words.chain([bytes.len() as u64]).fold(0xcbf2_9ce4_8422_2325, |hash, word| {
+        (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32)
     })
 }
 
@@ -227,20 +233,23 @@ impl<'b> Reader<'b> {
             index.add(file, slot);
         }
         let terms = self.small()?;
-        let mut before: Vec<u8> = Vec::new();
+        let mut term: Vec<u8> = Vec::new();
         for _ in 0..terms {
             let shared = usize::try_from(self.number()?).ok()?;
             let rest = self.slice()?;
-            let mut term = before.get(..shared)?.to_vec();
+            // Terms are ordered, and the beginning is the same.
+            if rest <= term.get(shared..)? {
+                return None;
+            }
+            term.truncate(shared);
             term.extend_from_slice(rest);
             let text = str::from_utf8(&term).ok()?;
-            if term <= before || u16::try_from(term.len()).is_err() || index.vocabulary.is_full() {
+            if u16::try_from(term.len()).is_err() || index.vocabulary.is_full() {
                 return None;
             }
             let encoded = self.slice()?;
             let (count, last) = checked(encoded, index.owners.len())?;
             index.vocabulary.insert(text, encoded, count, last);
-            before = term;
         }
         self.rest.is_empty().then_some(index)
     }
@@ -293,10 +302,8 @@ impl<'b> Reader<'b> {
 
 /// The number of postings, and the last passage, of an encoded list; `None` if it is damaged.
 fn checked(encoded: &[u8], passages: usize) -> Option<(u32, u32)> {
-    let mut postings = Postings::default();
-    postings.append(encoded);
     let (mut count, mut last) = (0_u32, None);
-    let mut decoder = postings.iter();
+    let mut decoder = Decoder::new(encoded);
     for posting in decoder.by_ref() {
         if posting.passage as usize >= passages || last.is_some_and(|last| last >= posting.passage)
         {
@@ -411,6 +418,6 @@ mod tests {
         {
             index.put(&format!("notes/{at}.md"), text, None).unwrap();
         }
-        assert_eq!((VERSION, checksum(&index.to_bytes()[HEAD..])), (1, 8_898_096_659_352_896_333));
+        assert_eq!((VERSION, checksum(&index.to_bytes()[HEAD..])), (2, 6_070_679_371_842_434_785));
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! A date becomes up to two more terms, its day and its month: `2024-03-17` and `2024-03`. A number or a month alone is no date.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
+
+use crate::hashing::WordMap;
 
 /// The names of months in several languages, folded, from January to December. Names with fewer than three letters are not here.
 const MONTHS: [&str; 12] = [
@@ -21,7 +22,7 @@ const MONTHS: [&str; 12] = [
     "december dec dezember diciembre décembre dicembre dezembro декабрь декабря",
 ];
 
-static MONTH_OF: LazyLock<HashMap<&'static str, u16>> = LazyLock::new(|| {
+static MONTH_OF: LazyLock<WordMap<&'static str, u16>> = LazyLock::new(|| {
     let numbered = (1_u16..).zip(MONTHS);
     numbered
         .flat_map(|(number, names)| names.split_whitespace().map(move |name| (name, number)))

@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use crate::scripts::is_common_letter;
+
 /// The kinds of characters in a word.
 #[derive(Debug, Default)]
 pub(crate) struct Shape {
@@ -22,6 +24,12 @@ pub(crate) struct Shape {
 impl Shape {
     /// Takes the next character into account.
     pub(crate) fn add(&mut self, character: char) {
+        if is_common_letter(character) {
+            self.letters = true;
+            self.bends |= self.was_lower && character.is_uppercase();
+            self.was_lower = character.is_lowercase();
+            return;
+        }
         let is_letter = character.is_alphabetic()
             || (!character.is_ascii()
                 && !character.is_numeric()

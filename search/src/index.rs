@@ -9,14 +9,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use crate::drafts::{Drafter, Numbering, counted, detected, valid};
 use crate::error::IndexFull;
-use crate::fold::fold_into;
-use crate::language::{Detector, Language, Languages, number};
+use crate::language::{Language, Languages, number};
 use crate::options::Options;
-use crate::passages::passages;
-use crate::pieces::pieces;
-use crate::postings::Posting;
-use crate::terms::Terms;
 use crate::vocabulary::{TermId, Vocabulary};
 
 /// The number of removed passages up to which lists are left alone.
@@ -188,9 +184,23 @@ impl Index {
         text: impl AsRef<[u8]>,
         modified: Option<SystemTime>,
     ) -> Result<(), IndexFull> {
-        self.remove(path);
+        self.put_by(&mut Drafter::default(), path, text.as_ref(), modified)
+    }
+
+    /// As [`put`](Index::put), with a drafter that has only made drafts for this index.
+    pub(crate) fn put_by(
+        &mut self,
+        drafter: &mut Drafter,
+        path: &str,
+        text: &[u8],
+        modified: Option<SystemTime>,
+    ) -> Result<(), IndexFull> {
+        if self.remove(path) {
+            // A term may be gone.
+            drafter.forget();
+        }
         let full = IndexFull { max_bytes: self.options.max_bytes };
-        let text = valid(text.as_ref());
+        let text = valid(text);
         let room = self.owners.len().saturating_add(text.len()).saturating_add(1);
         if u32::try_from(text.len()).is_err()
             || u32::try_from(room).is_err()
@@ -204,48 +214,37 @@ impl Index {
             Language::Auto => detected(text),
             language => language,
         };
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(None);
-            u32::try_from(self.slots.len() - 1).unwrap_or(NO_FILE)
-        });
+        let slot = self.free_slot();
         let first = u32::try_from(self.owners.len()).unwrap_or(NO_FILE);
         let mut spans: Vec<Span> = Vec::new();
         let mut words = 0_u32;
         let mut fits = true;
-        let mut ids: Vec<(TermId, bool)> = Vec::new();
         let mut number = first;
-        each_passage(path, text, language, &mut |passage| {
+        let Self { vocabulary, owners, lengths, options, .. } = self;
+        let names = (vocabulary, (|all, term| Some(all.intern(term))) as Numbering);
+        drafter.each((path, text, language), names, &mut |vocabulary, draft| {
             // The rest of a text that does not fit is not indexed, and what was is removed below.
-            let is_within = || {
-                let memory = self.vocabulary.memory() + spans.len() * PASSAGE_BYTES;
-                !self.vocabulary.is_full() && memory <= self.options.max_bytes
-            };
-            fits = fits && (passage.place.is_none() || is_within());
+            let memory = vocabulary.memory() + spans.len() * PASSAGE_BYTES;
+            fits = draft.place.is_none() || (!vocabulary.is_full() && memory <= options.max_bytes);
             if !fits {
-                return;
+                return false;
             }
-            ids.clear();
-            ids.extend(
-                passage
-                    .terms
-                    .iter()
-                    .map(|(term, in_heading)| (self.vocabulary.intern(term), in_heading)),
-            );
-            for posting in counted(&mut ids, number) {
-                self.vocabulary.push(posting.0, posting.1);
+            for (term, posting) in counted(draft.terms, number) {
+                vocabulary.push(term, posting);
             }
-            self.owners.push(slot);
-            if let Some((range, line)) = passage.place {
+            owners.push(slot);
+            if let Some((range, line)) = draft.place {
                 // A passage has at most about a thousand bytes, so it has fewer words.
-                let of_text = u16::try_from(passage.words).unwrap_or(OF_PATH - 1).min(OF_PATH - 1);
+                let of_text = u16::try_from(draft.words).unwrap_or(OF_PATH - 1).min(OF_PATH - 1);
                 words = words.saturating_add(of_text.into());
-                self.lengths.push(of_text);
+                lengths.push(of_text);
                 let at = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
                 spans.push(Span { start: at(range.start), end: at(range.end), line });
             } else {
-                self.lengths.push(OF_PATH);
+                lengths.push(OF_PATH);
             }
             number += 1;
+            true
         });
         let path: Arc<str> = path.into();
         let file = File {
@@ -261,9 +260,18 @@ impl Index {
         if !fits || self.memory() > self.options.max_bytes {
             self.remove(&path);
             self.close_gaps();
+            drafter.forget();
             return Err(full);
         }
         Ok(())
+    }
+
+    /// A slot without a file.
+    pub(crate) fn free_slot(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            u32::try_from(self.slots.len() - 1).unwrap_or(NO_FILE)
+        })
     }
 
     /// Sets the time of a file that has the same text as before, without reading its words again. Returns whether the index has the file.
@@ -293,18 +301,20 @@ impl Index {
         self.totals.languages[usize::from(number(file.language))] -= 1;
         self.totals.memory -= file.memory();
         let mut numbers = file.numbers();
-        let vocabulary = &mut self.vocabulary;
         let mut ids: Vec<TermId> = Vec::new();
-        each_passage(&file.path, &file.text, file.language, &mut |passage| {
+        let names = (&mut self.vocabulary, (|all, term| all.find(term)) as Numbering);
+        let text = (&*file.path, &*file.text, file.language);
+        Drafter::default().each(text, names, &mut |vocabulary, draft| {
             // A file that did not fit has only some of its passages.
             if numbers.next().is_none() {
-                return;
+                return false;
             }
             ids.clear();
-            ids.extend(passage.terms.iter().filter_map(|(term, _)| vocabulary.find(term)));
+            ids.extend(draft.terms.iter().map(|(term, _)| *term));
             ids.sort_unstable();
             ids.dedup();
             ids.iter().for_each(|id| vocabulary.release(*id));
+            true
         });
         for number in file.numbers() {
             self.owners[number as usize] = NO_FILE;
@@ -350,125 +360,4 @@ impl Index {
         }
         (self.owners, self.lengths) = (owners, lengths);
     }
-}
-
-/// The text up to the first byte that is not UTF-8.
-fn valid(bytes: &[u8]) -> &str {
-    match str::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(error) => str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
-    }
-}
-
-/// The bytes of a text from which its language is detected.
-const DETECTED_BYTES: usize = 4_096;
-
-fn detected(text: &str) -> Language {
-    let mut end = text.len().min(DETECTED_BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let mut detector = Detector::default();
-    let mut folded = String::new();
-    // The exact boundaries of words do not matter for frequent words.
-    for word in text[..end]
-        .split(|character: char| !character.is_alphabetic())
-        .filter(|word| !word.is_empty())
-    {
-        folded.clear();
-        fold_into(word, &mut folded);
-        detector.word(&folded);
-    }
-    detector.language()
-}
-
-/// A passage on its way into the index.
-struct Draft<'d> {
-    /// Its place in the text, and its first line; `None` for the path.
-    place: Option<(Range<usize>, u32)>,
-    terms: &'d TermList,
-    /// The number of words in the text.
-    words: usize,
-}
-
-/// The terms of a passage, in one buffer.
-#[derive(Debug, Default)]
-struct TermList {
-    text: String,
-    /// The end of each term, and whether it is in a heading above.
-    ends: Vec<(usize, bool)>,
-    /// The number of pieces with terms. A word with two terms is one word.
-    words: usize,
-}
-
-impl TermList {
-    fn clear(&mut self) {
-        self.text.clear();
-        self.ends.clear();
-        self.words = 0;
-    }
-
-    /// Adds the terms of a text.
-    fn collect(&mut self, text: &str, language: Language, in_heading: bool, of_piece: &mut Terms) {
-        pieces(text, &mut |piece| {
-            let before = self.ends.len();
-            for term in of_piece.of(&piece, language) {
-                self.text.push_str(term);
-                self.ends.push((self.text.len(), in_heading));
-            }
-            self.words += usize::from(self.ends.len() > before);
-        });
-    }
-
-    fn iter(&self) -> impl Iterator<Item = (&str, bool)> {
-        let mut start = 0;
-        self.ends.iter().map(move |(end, in_heading)| {
-            (&self.text[std::mem::replace(&mut start, *end)..*end], *in_heading)
-        })
-    }
-}
-
-/// Calls `found` with the passage of the path, and then with those of the text.
-fn each_passage(path: &str, text: &str, language: Language, found: &mut dyn FnMut(Draft<'_>)) {
-    let mut terms = TermList::default();
-    let mut of_piece = Terms::default();
-    terms.collect(&spaced_path(path), language, false, &mut of_piece);
-    found(Draft { place: None, terms: &terms, words: 0 });
-    passages(text, &mut |cut, headings| {
-        terms.clear();
-        terms.collect(&text[cut.range.clone()], language, false, &mut of_piece);
-        let words = terms.words;
-        for heading in headings {
-            terms.collect(&text[heading.clone()], language, true, &mut of_piece);
-        }
-        found(Draft { place: Some((cut.range, cut.line)), terms: &terms, words });
-    });
-}
-
-/// The text of a path for its pieces. In a name, `-` and `_` are spaces more often than parts of an identifier, but a date keeps its marks.
-pub(crate) fn spaced_path(path: &str) -> String {
-    let stem = path
-        .rsplit_once('.')
-        .filter(|(stem, ending)| !stem.is_empty() && ending.len() <= 4 && !ending.contains('/'));
-    let mut text = String::new();
-    for part in stem.map_or(path, |(stem, _)| stem).split('/') {
-        text.push_str(part);
-        text.push('\n');
-        if part.contains('_') {
-            text.push_str(&part.replace('_', " "));
-            text.push('\n');
-        }
-    }
-    text
-}
-
-/// The postings of a passage from the numbers of its terms, ordered by these.
-fn counted(ids: &mut [(TermId, bool)], passage: u32) -> impl Iterator<Item = (TermId, Posting)> {
-    ids.sort_unstable();
-    ids.chunk_by(|a, b| a.0 == b.0).map(move |same| {
-        let times = same.iter().filter(|(_, in_heading)| !in_heading).count();
-        let times = u32::try_from(times).unwrap_or(u32::MAX);
-        let in_heading = same.last().is_some_and(|(_, in_heading)| *in_heading);
-        (same[0].0, Posting { passage, times, in_heading })
-    })
 }

@@ -4,11 +4,11 @@
 //! one whose most frequent words it has. Those words carry no meaning, and are not indexed. A word in Cyrillic or Greek letters is
 //! stemmed by Russian or Greek in every text.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use frostem::{Algorithm, Stemmer};
 
+use crate::hashing::{WordMap, WordSet};
 use crate::scripts::{Alphabet, alphabet};
 
 /// The language of texts in Latin letters.
@@ -190,8 +190,8 @@ pub(crate) fn number(language: Language) -> u8 {
 }
 
 /// The languages in which a folded word is a stop word.
-static STOPS: LazyLock<HashMap<&'static str, Languages>> = LazyLock::new(|| {
-    let mut stops: HashMap<&str, Languages> = HashMap::new();
+static STOPS: LazyLock<WordMap<&'static str, Languages>> = LazyLock::new(|| {
+    let mut stops: WordMap<&str, Languages> = WordMap::default();
     for (language, words) in STOP_WORDS {
         for word in words.split_whitespace() {
             let of = stops.entry(word).or_default();
@@ -220,7 +220,7 @@ pub(crate) fn is_stop_word(folded: &str, language: Language) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct Detector {
     counts: [u32; LANGUAGES.len()],
-    seen: HashSet<&'static str>,
+    seen: WordSet<&'static str>,
 }
 
 /// The number of different stop words that a text in another language than English has at least.

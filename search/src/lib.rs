@@ -20,19 +20,24 @@
 //! ```
 //!
 //! The way of a text: `passages.rs` cuts it into passages, `pieces.rs` these into words, identifiers and pairs of characters, `terms.rs` makes
-//! the terms of them, and `vocabulary.rs` keeps for each term the passages that have it. The way of a query: `plan.rs` makes terms
+//! the terms of them, `drafts.rs` remembers the terms of each word, and `vocabulary.rs` keeps for each term the passages that have it. `batch.rs` does that
+//! for many files on several threads. The way of a query: `plan.rs` makes terms
 //! of its words, `matching.rs` sums up scores by the formulas of `rank.rs`, and `search.rs` reads the best passages.
 //!
 //! The [README](https://github.com/memdir/memdir/blob/main/search/README.md) lists the rules of the ranking, each with a case.
 
 mod arithmetic;
+mod batch;
 mod bytes;
 mod dates;
+mod drafts;
 mod error;
 mod fold;
+mod hashing;
 mod hit;
 mod identifier;
 mod index;
+mod joined;
 mod language;
 mod matching;
 mod near;
@@ -49,9 +54,11 @@ mod search;
 mod terms;
 mod vocabulary;
 
+pub use batch::NewFile;
 pub use error::{IndexFull, InvalidIndex};
 pub use hit::{Hit, Passage};
 pub use index::Index;
+pub use joined::RankedPassage;
 pub use language::Language;
 pub use options::{Options, Recency};
 pub use query::Query;

@@ -3,7 +3,7 @@
 //! A score is a sum over the words in the order of the query, so it is the same number for the same files, whatever the order in which these
 //! came into the index.
 
-use crate::index::{Index, NO_FILE, OF_PATH};
+use crate::index::{File, Index, NO_FILE, OF_PATH};
 use crate::plan::Word;
 use crate::rank::{
     COVERAGE_WEIGHT, FILE_LENGTH, FILE_WEIGHT, HEADING_WEIGHT, PASSAGE_LENGTH, PATH_WEIGHT, rarity,
@@ -18,7 +18,8 @@ pub(crate) const BEST_PASSAGES: usize = 3;
 pub(crate) struct Match {
     pub(crate) slot: u32,
     pub(crate) score: f64,
-    /// The numbers of its best passages, the best first.
+    /// The numbers of its best passages, the best first. Empty until [`Matches::best_passages`] is asked for them, which is only done for the
+    /// best files: a common word has a match in every file.
     pub(crate) passages: Vec<u32>,
 }
 
@@ -29,6 +30,8 @@ pub(crate) struct Matches {
     pub(crate) files: Vec<Match>,
     /// The weight of each word, with its rarity.
     pub(crate) rarities: Vec<f64>,
+    /// By the numbers of passages. Empty if there are no words.
+    passages: Vec<Sum>,
 }
 
 /// A passage in which a word occurs.
@@ -51,6 +54,9 @@ struct Sum {
 }
 
 pub(crate) fn matches(index: &Index, words: &[Word]) -> Matches {
+    if words.is_empty() {
+        return Matches::default();
+    }
     let mut passages = vec![Sum::default(); index.owners.len()];
     let mut files = vec![Sum::default(); index.slots.len()];
     let mut rarities = Vec::new();
@@ -61,12 +67,15 @@ pub(crate) fn matches(index: &Index, words: &[Word]) -> Matches {
     let mut found: Vec<Occurrence> = Vec::new();
     for word in words {
         occurrences(index, word, &mut found);
-        let in_texts = found.iter().filter(|each| !each.is_path).count();
         let same_file = |a: &Occurrence, b: &Occurrence| a.slot == b.slot;
-        let in_files = found.chunk_by(same_file).count();
-        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        let passage_rarity = word.weight * rarity(count(in_texts), of_passages);
-        let file_rarity = word.weight * rarity(count(in_files), of_files);
+        let (mut in_texts, mut in_files, mut last) = (0_u32, 0_u32, NO_FILE);
+        for each in &found {
+            in_texts += u32::from(!each.is_path);
+            in_files += u32::from(each.slot != last);
+            last = each.slot;
+        }
+        let passage_rarity = word.weight * rarity(in_texts, of_passages);
+        let file_rarity = word.weight * rarity(in_files, of_files);
         rarities.push(passage_rarity);
         for of_file in found.chunk_by(same_file) {
             let slot = of_file[0].slot;
@@ -92,40 +101,63 @@ pub(crate) fn matches(index: &Index, words: &[Word]) -> Matches {
             sum.covered += file_rarity;
         }
     }
-    Matches { files: joined(index, &passages, &files, &rarities), rarities }
+    let mut found = Matches { files: Vec::new(), rarities, passages };
+    found.files = found.joined(index, &files);
+    found
 }
 
-/// The matches of each file: its own score with that of its best passage.
-fn joined(index: &Index, passages: &[Sum], files: &[Sum], rarities: &[f64]) -> Vec<Match> {
-    let most: f64 = rarities.iter().sum();
-    let covered = |sum: &Sum| {
-        1.0 - COVERAGE_WEIGHT + COVERAGE_WEIGHT * (sum.covered / most.max(f64::MIN_POSITIVE))
-    };
-    let mut matches = Vec::new();
-    for (slot, sum) in (0..).zip(files) {
-        if sum.score <= 0.0 {
-            continue;
+impl Matches {
+    /// The matches of the files: the own score of each, with that of its best passage.
+    fn joined(&self, index: &Index, files: &[Sum]) -> Vec<Match> {
+        let most = self.most();
+        let mut matches = Vec::new();
+        for (slot, sum) in (0..).zip(files) {
+            if sum.score <= 0.0 {
+                continue;
+            }
+            let Some(file) = index.slots.get(slot as usize).and_then(Option::as_ref) else {
+                continue;
+            };
+            let scores = self.of_file(file).iter().map(|sum| sum.score * sum.coverage(most));
+            let of_file = FILE_WEIGHT * sum.score * sum.coverage(most);
+            let score = scores.fold(0.0, f64::max) + of_file;
+            matches.push(Match { slot, score, passages: Vec::new() });
         }
-        let Some(file) = index.slots.get(slot as usize).and_then(Option::as_ref) else { continue };
+        matches
+    }
+
+    /// The numbers of the passages of a file with the highest scores, the best first.
+    pub(crate) fn best_passages(&self, file: &File) -> Vec<u32> {
+        let most = self.most();
         let mut best: Vec<(f64, u32)> = Vec::with_capacity(BEST_PASSAGES + 1);
-        for number in file.numbers() {
-            let sum = &passages[number as usize];
-            let score = sum.score * covered(sum);
+        for (number, sum) in file.numbers().zip(self.of_file(file)) {
+            let score = sum.score * sum.coverage(most);
             let place = best.iter().position(|(other, _)| score > *other).unwrap_or(best.len());
             if score > 0.0 && place < BEST_PASSAGES {
                 best.insert(place, (score, number));
                 best.truncate(BEST_PASSAGES);
             }
         }
-        let passage = best.first().map_or(0.0, |(score, _)| *score);
-        let score = passage + FILE_WEIGHT * sum.score * covered(sum);
-        matches.push(Match {
-            slot,
-            score,
-            passages: best.into_iter().map(|(_, number)| number).collect(),
-        });
+        best.into_iter().map(|(_, number)| number).collect()
     }
-    matches
+
+    /// The sums of the passages of a file.
+    fn of_file(&self, file: &File) -> &[Sum] {
+        let numbers = file.numbers();
+        self.passages.get(numbers.start as usize..numbers.end as usize).unwrap_or_default()
+    }
+
+    /// The rarities of all words.
+    fn most(&self) -> f64 {
+        self.rarities.iter().sum()
+    }
+}
+
+impl Sum {
+    /// The factor of the score: less than 1 if not all words are there.
+    fn coverage(&self, most: f64) -> f64 {
+        1.0 - COVERAGE_WEIGHT + COVERAGE_WEIGHT * (self.covered / most.max(f64::MIN_POSITIVE))
+    }
 }
 
 /// The passages in which a word occurs, ordered by number. A passage with several terms of the word counts with the best one.

@@ -78,6 +78,22 @@ impl Postings {
         }
     }
 
+    /// Adds the postings of another list, with `before` added to the numbers of their passages.
+    pub(crate) fn append_all(&mut self, other: &Self, before: u32, last: u32) {
+        let mut others = other.iter();
+        if let Some(first) = others.next() {
+            self.push(Posting { passage: before + first.passage, ..first }, last);
+        }
+        // A posting has the difference from the one before, so the others are the same bytes.
+        loop {
+            let rest = others.rest;
+            if others.next().is_none() {
+                return;
+            }
+            self.append(&rest[..rest.len() - others.rest.len()]);
+        }
+    }
+
     /// The encoded list.
     pub(crate) fn bytes(&self) -> &[u8] {
         match &self.bytes {
@@ -95,7 +111,7 @@ impl Postings {
     }
 
     pub(crate) fn iter(&self) -> Decoder<'_> {
-        Decoder { rest: self.bytes(), passage: 0, damaged: false }
+        Decoder::new(self.bytes())
     }
 }
 
@@ -119,7 +135,11 @@ pub(crate) struct Decoder<'b> {
     damaged: bool,
 }
 
-impl Decoder<'_> {
+impl<'b> Decoder<'b> {
+    pub(crate) fn new(encoded: &'b [u8]) -> Self {
+        Self { rest: encoded, passage: 0, damaged: false }
+    }
+
     /// Whether the bytes ended in the middle of a posting, or had a number that is too large.
     pub(crate) fn is_damaged(&self) -> bool {
         self.damaged
@@ -141,8 +161,16 @@ impl Decoder<'_> {
         }
     }
 
+    #[inline]
     fn posting(&mut self) -> Option<Posting> {
-        let head = self.number()?;
+        let head = match self.rest.split_first() {
+            // Most terms of a text are in the next passages, too.
+            Some((first, rest)) if *first < 0x80 => {
+                self.rest = rest;
+                u64::from(*first)
+            }
+            _ => self.number()?,
+        };
         let passage = self.passage.checked_add(u32::try_from(head >> 3).ok()?)?;
         let mut times = u32::try_from(head >> 1 & 3).ok()?;
         if times == 3 {

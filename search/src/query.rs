@@ -68,6 +68,17 @@ impl Query {
         }
     }
 
+    /// The words that rank, with those of the phrases: the question without its restrictions.
+    ///
+    /// ```
+    /// use memdir_search::Query;
+    ///
+    /// assert_eq!(Query::parse("which \"green tea\" -coffee path:notes").words(), "which green tea");
+    /// ```
+    pub fn words(&self) -> &str {
+        &self.text
+    }
+
     /// Takes one part from the beginning of `rest`, and returns what follows.
     fn part<'q>(&mut self, rest: &'q str) -> &'q str {
         let (negative, inner) = match rest.strip_prefix('-') {
@@ -115,8 +126,8 @@ impl Query {
         self.text.push_str(word);
     }
 
-    /// Whether the query restricts the hits.
-    pub(crate) fn is_restricted(&self) -> bool {
+    /// Whether the query restricts the hits: it has a phrase, `-` or `path:`.
+    pub fn is_restricted(&self) -> bool {
         ![&self.phrases, &self.without, &self.without_phrases, &self.paths, &self.without_paths]
             .iter()
             .all(|each| each.is_empty())

@@ -24,6 +24,14 @@ const READ_FILES: usize = 20;
 /// The places of a phrase in a passage that are marked.
 const MOST_PLACES: usize = 64;
 
+/// The files that answer a query, and what was looked for.
+pub(crate) struct WordRanking {
+    pub(crate) words: Vec<Word>,
+    pub(crate) rarities: Vec<f64>,
+    pub(crate) phrases: Vec<Phrase>,
+    pub(crate) files: Vec<Match>,
+}
+
 impl Index {
     /// The files that answer a query best, at most `limit`, the best first.
     ///
@@ -59,6 +67,18 @@ impl Index {
         if limit == 0 || self.is_empty() {
             return Vec::new();
         }
+        let found = self.ranked(query, limit, is_wanted);
+        let reader = Reader::new(self, &found.words, &found.rarities, &found.phrases);
+        found.files.iter().filter_map(|found| self.hit(found, &reader)).collect()
+    }
+
+    /// The files that answer a query best, the best first, and what was looked for.
+    pub(crate) fn ranked(
+        &self,
+        query: &Query,
+        limit: usize,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> WordRanking {
         let words = plan(self, query);
         let mut phrases: Vec<Phrase> =
             query.phrases.iter().map(|phrase| Phrase::new(phrase)).collect();
@@ -67,44 +87,42 @@ impl Index {
             phrases.push(Phrase::new(&query.text));
         }
         phrases.retain(|phrase| !phrase.is_empty());
-        let found = matches(self, &words);
-        let rarities = found.rarities;
-        let mut files = found.files;
+        let mut found = matches(self, &words);
+        let mut files = std::mem::take(&mut found.files);
         if words.is_empty() {
-            if !query.is_restricted() && phrases.is_empty() {
-                return Vec::new();
-            }
-            if !looked_up(self, &query.text).is_empty() {
-                return Vec::new();
-            }
-            files = self
-                .paths
-                .values()
-                .map(|slot| Match { slot: *slot, score: 0.0, passages: Vec::new() })
-                .collect();
+            let is_open = !query.is_restricted() && phrases.is_empty();
+            files = if is_open || !looked_up(self, &query.text).is_empty() {
+                Vec::new()
+            } else {
+                self.paths
+                    .values()
+                    .map(|slot| Match { slot: *slot, score: 0.0, passages: Vec::new() })
+                    .collect()
+            };
         }
         files.retain(|found| is_wanted(self.path_of(found)));
         self.restrict(query, &phrases, &mut files);
         self.prefer_recent(&mut files);
         self.keep_best(&mut files, limit.saturating_add(READ_FILES));
-        let reader = Reader::new(self, &words, &rarities, &phrases);
-        for found in &mut files {
-            if let Some(file) = self.slots.get(found.slot as usize).and_then(Option::as_ref) {
-                found.score *= 1.0 + reader.bonus(file, found);
+        let reader = Reader::new(self, &words, &found.rarities, &phrases);
+        for each in &mut files {
+            if let Some(file) = self.slots.get(each.slot as usize).and_then(Option::as_ref) {
+                each.passages = found.best_passages(file);
+                each.score *= 1.0 + reader.bonus(file, each);
             }
         }
         self.sort(&mut files);
         files.truncate(limit);
-        files.into_iter().filter_map(|found| self.hit(&found, &reader)).collect()
+        WordRanking { rarities: found.rarities, words, phrases, files }
     }
 
-    fn hit(&self, found: &Match, reader: &Reader<'_>) -> Option<Hit> {
+    pub(crate) fn hit(&self, found: &Match, reader: &Reader<'_>) -> Option<Hit> {
         let file = self.slots.get(found.slot as usize)?.as_ref()?;
         let (path, passages) = (file.path.as_ref().to_owned(), reader.passages(file, found));
         Some(Hit { path, score: found.score, modified: file.modified, passages })
     }
 
-    fn path_of(&self, found: &Match) -> &str {
+    pub(crate) fn path_of(&self, found: &Match) -> &str {
         self.slots.get(found.slot as usize).and_then(Option::as_ref).map_or("", |file| &file.path)
     }
 
@@ -120,12 +138,12 @@ impl Index {
         }
     }
 
-    fn sort(&self, files: &mut [Match]) {
+    pub(crate) fn sort(&self, files: &mut [Match]) {
         files.sort_by(|a, b| self.order(a, b));
     }
 
     /// Removes the files that do not meet the restrictions of the query.
-    fn restrict(&self, query: &Query, phrases: &[Phrase], files: &mut Vec<Match>) {
+    pub(crate) fn restrict(&self, query: &Query, phrases: &[Phrase], files: &mut Vec<Match>) {
         let contains = |path: &str, parts: &[String], all: bool| {
             let path = path.to_lowercase();
             let mut found = parts.iter().map(|part| path.contains(&part.to_lowercase()));
@@ -206,7 +224,7 @@ struct Place {
 }
 
 /// Reads passages for the places of the words.
-struct Reader<'q> {
+pub(crate) struct Reader<'q> {
     words: &'q [Word],
     rarities: &'q [f64],
     phrases: &'q [Phrase],
@@ -217,7 +235,7 @@ struct Reader<'q> {
 }
 
 impl<'q> Reader<'q> {
-    fn new(
+    pub(crate) fn new(
         index: &'q Index,
         words: &'q [Word],
         rarities: &'q [f64],

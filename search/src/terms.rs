@@ -8,6 +8,9 @@ use crate::language::{Language, STEMMERS, is_stop_word};
 use crate::pieces::{Kind, Piece};
 use crate::scripts::{Alphabet, alphabet};
 
+/// The most terms of a piece.
+pub(crate) const MOST_TERMS: usize = 2;
+
 /// The terms of a piece. Reused from piece to piece.
 #[derive(Debug, Default)]
 pub(crate) struct Terms {

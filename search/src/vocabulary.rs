@@ -1,12 +1,14 @@
 //! The terms of the index, with their postings.
 //!
 //! A memory has many terms that occur once, so a term must be small: the texts of all terms are in one buffer, and the hash table has
-//! numbers of terms. The hash has a random key, because the texts may come from an attacker. No answer depends on the order of the table.
+//! numbers of terms.
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
+use std::ops::Range;
 
 use hashbrown::HashTable;
 
+use crate::hashing::WordHasher;
 use crate::postings::{Posting, Postings};
 
 /// The number of a term.
@@ -24,10 +26,17 @@ struct Entry {
     postings: Postings,
 }
 
+impl Entry {
+    /// The place of its text.
+    fn place(&self) -> Range<usize> {
+        self.start as usize..self.start as usize + usize::from(self.length)
+    }
+}
+
 /// All terms.
 #[derive(Debug, Default)]
 pub(crate) struct Vocabulary {
-    hasher: RandomState,
+    hasher: WordHasher,
     table: HashTable<TermId>,
     entries: Vec<Entry>,
     texts: String,
@@ -98,7 +107,7 @@ impl Vocabulary {
             return;
         }
         self.heap -= entry.postings.heap_bytes();
-        let place = entry.start as usize..entry.start as usize + usize::from(entry.length);
+        let place = entry.place();
         let hash = self.hasher.hash_one(&self.texts[place.clone()]);
         *entry = Entry::default();
         if let Ok(found) = self.table.find_entry(hash, |other| *other == id) {
@@ -115,6 +124,26 @@ impl Vocabulary {
         entry.postings.append(encoded);
         (entry.count, entry.last) = (count, last);
         self.heap += entry.postings.heap_bytes();
+    }
+
+    /// Adds the postings of another vocabulary, whose passages have numbers from 0 on, as those of the passages from `before` on.
+    ///
+    /// The other one must have no removed passages. The lists grow as with [`push`](Self::push), so their memory is the same.
+    pub(crate) fn append(&mut self, other: &Self, before: u32) {
+        for of_other in &other.entries {
+            let id = self.intern(&other.texts[of_other.place()]);
+            let entry = &mut self.entries[id as usize];
+            self.heap -= entry.postings.heap_bytes();
+            entry.postings.append_all(&of_other.postings, before, entry.last);
+            self.heap += entry.postings.heap_bytes();
+            entry.count += of_other.count;
+            entry.last = before + of_other.last;
+        }
+    }
+
+    /// Whether the texts of another vocabulary certainly fit.
+    pub(crate) fn has_room_for(&self, other: &Self) -> bool {
+        u32::try_from(self.texts.len() + other.texts.len()).is_ok() && !self.is_full()
     }
 
     /// The terms that live passages have, in the order in which they were added.
@@ -161,7 +190,7 @@ impl Vocabulary {
 
 fn text_of<'t>(texts: &'t str, entries: &[Entry], id: TermId) -> &'t str {
     let Some(entry) = entries.get(id as usize) else { return "" };
-    &texts[entry.start as usize..entry.start as usize + usize::from(entry.length)]
+    &texts[entry.place()]
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overlo
 from memdir import _memdir
 from memdir._async_hooks import Hooks
 from memdir._async_watch import AsyncWatch
+from memdir._embedder import AwaitedEmbedder
 from memdir._errors import StoreError
 from memdir._loops import NoThreadError, in_thread, running_loop, until_idle
 from memdir._reply import ViewT_co
@@ -114,6 +115,7 @@ class AsyncMemory(Generic[ViewT_co]):
     # `None` if there are no hooks or if the engine calls them, as for a `Memory` that was already
     # open.
     _hooks: Hooks | None = None
+    _embedder: AwaitedEmbedder | None = None
 
     @overload
     def __init__(
@@ -127,6 +129,10 @@ class AsyncMemory(Generic[ViewT_co]):
     ) -> None: ...
     def __init__(self, store: Places = "./memory", **options: Unpack[AsyncMemoryOptions]) -> None:
         _memdir.check_names(type(self).__name__, ["store"], options)
+        embedder = options.get("embedder")
+        if callable(embedder):
+            self._embedder = AwaitedEmbedder(embedder)
+            options = {**options, "embedder": self._embedder}
         self._memory = cast("Memory[ViewT_co]", _memdir.open_async(store, options))
         before, after = options.get("before"), options.get("after")
         if before is not None or after is not None:
@@ -337,10 +343,12 @@ class AsyncMemory(Generic[ViewT_co]):
             RefusedError: Nothing is at `path`.
             StoreError: The store itself failed.
         """
+        self._search_begins()
         return await self._reading(self._memory.search, query, path=path, limit=limit)
 
     async def execute_search(self, input: Mapping[str, object] | str | object, /) -> Reply:
         """Executes one call of the search by a model. Same as `Memory.execute_search`."""
+        self._search_begins()
         try:
             work = partial(self._memory.execute_search, input)
             return await in_thread(self._memory, work, view=True)
@@ -714,6 +722,10 @@ class AsyncMemory(Generic[ViewT_co]):
         traceback: TracebackType | None,
     ) -> None:
         await self.aclose()
+
+    def _search_begins(self) -> None:
+        if self._embedder is not None:
+            self._embedder.search_begins()
 
     async def _command(self, name: str, **fields: Any) -> str:
         if self._hooks is not None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from memdir import _memdir
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from contextlib import AbstractContextManager
 
     from memdir._memdir import Memory
@@ -114,6 +114,18 @@ class AsyncioLoop:
                     await waiter
             raise
 
+    def result(self, awaitable: Awaitable[T]) -> T:
+        """Awaits on this loop, and returns the result to the thread of the core that calls this."""
+        loop, coroutine = self._loop(), _awaited(awaitable)
+        try:
+            if loop is None:
+                raise RuntimeError("the event loop is closed")
+            future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+        except RuntimeError:
+            coroutine.close()
+            raise
+        return future.result()
+
     def _deliver(
         self,
         loop: asyncio.AbstractEventLoop,
@@ -205,6 +217,11 @@ class TrioLoop:
             raise
         return outcome
 
+    def result(self, awaitable: Awaitable[T]) -> T:
+        """Awaits in this run, and returns the result to the thread of the core that calls this."""
+        result: T = self._trio.from_thread.run(_awaited, awaitable, trio_token=self._token)
+        return result
+
     def _deliver(self, waiter: list[Any], result: object, raised: BaseException | None) -> None:
         """Runs on a thread of the core. The first result wakes the loop, which takes all."""
         self._outcomes.append((waiter, (result, raised)))
@@ -223,6 +240,10 @@ class TrioLoop:
             if waiter:
                 outcomes = sys.modules["outcome"]
                 self._trio.lowlevel.reschedule(waiter.pop(), outcomes.Value(outcome))
+
+
+async def _awaited(awaitable: Awaitable[T]) -> T:
+    return await awaitable
 
 
 def _shield(library: Any) -> AbstractContextManager[object]:

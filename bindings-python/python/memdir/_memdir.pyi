@@ -7,6 +7,7 @@ from _typeshed import SupportsGetItem, SupportsLenAndGetItem
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from memdir._errors import MemdirError
+from memdir._embedder import Embedder
 from memdir._hooks import BeforeWithCall
 from memdir._reply import ImageBlock, Reply, ViewT_co
 from memdir._results import BlamedLine, Change, Checked, Copied, CopyProgress, Entry, Erased, Event, Expired, ExpiryProgress, GrepMatch, HistoryMatch, Namespace, PastFile, RedactedText, Restored, SearchResults, SensitiveMatch, Stats, Version
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, Literal, SupportsIndex, final, overload
 from typing_extensions import Self
 
-__all__ = ["__version__", "Cancellation", "HookCall", "Memory", "NativeStore", "PendingCall", "ReadOnly", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "answer_search", "before_exit", "before_fork", "begin", "begin_command", "begin_execute", "check", "check_contract", "check_names", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "image_type", "is_coroutine_function", "is_due", "key_from_file", "listed_time", "namespaces", "open_async", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "search_failed", "submit", "takes_call", "view_nowait", "wait_seconds", "when_idle"]
+__all__ = ["__version__", "Cancellation", "HookCall", "Memory", "NativeStore", "PendingCall", "ReadOnly", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "answer_search", "before_exit", "before_fork", "begin", "begin_command", "begin_execute", "check", "check_contract", "check_names", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "image_type", "is_coroutine_function", "is_due", "key_from_file", "listed_time", "namespaces", "open_async", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "search_failed", "submit", "takes_call", "takes_is_query", "view_nowait", "wait_seconds", "when_idle"]
 
 __version__: Final[str]
 
@@ -152,6 +153,17 @@ class Memory(Generic[ViewT_co]):
         search_recency: Makes `search` prefer files that were written recently: the score of the
             newest file is half as large again, and a file that is older by this duration gets half
             of that bonus. `None` gives time no influence. Seconds, or a `timedelta`.
+        embedder: Turns texts into vectors, so `search` also finds files by their meaning. It gets a
+            list of texts, and returns a vector for each: a sequence of numbers, all of the same
+            length. If it fails or is too slow, the answer is by words alone. A function with a
+            parameter `is_query` is also told whether the text is a question. `AsyncMemory` also
+            accepts a coroutine function.
+        embedder_name: The name of the model behind `embedder`, with its version. It is required
+            with an embedder, because a vector is kept under this name and the SHA-256 of its text.
+            A new model needs a new name.
+        embedder_timeout: The time that one search waits for `embedder`. After that the answer is by
+            words alone, and later searches embed the rest. `None` waits without limit, as a program
+            that embeds many files does. Seconds, or a `timedelta`.
         before: Called for each command before the store is touched. It allows the command, replaces
             its text, or denies it. The hook gets a mapping with `command` and its fields; paths are
             validated and canonical. It returns `None` to allow the command, or a dict with the new
@@ -197,9 +209,9 @@ class Memory(Generic[ViewT_co]):
     def __enter__(self, /) -> Self: ...
     def __exit__(self, kind: Any, raised: Any, traceback: Any, /) -> None: ...
     @overload
-    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: int | None = 16000, max_file_bytes: int | None = 16777216, max_total_bytes: int | None = None, max_files: int | None = None, max_image_bytes: None, on_existing: Literal["error", "overwrite"] = 'error', read_only: bool = False, read_only_paths: Sequence[str] = (), writable_paths: Sequence[str] | None = None, stale_guard: Literal["off", "on", "strict"] = 'off', sensitive_text: Literal["off", "reject", "redact"] = 'off', sensitive_rules: dict[str, str] = {}, sensitive_on_view: bool = False, expire_after: float | timedelta | None = None, record_access: bool = False, never_expire: Sequence[str] = (), history: bool = False, history_max_age: float | timedelta | None = 2592000.0, history_max_versions: int | None = None, history_max_bytes: int | None = None, actor: str | None = None, search_language: Literal["auto", "none", "danish", "dutch", "english", "finnish", "french", "german", "italian", "norwegian", "polish", "portuguese", "spanish", "swedish", "turkish"] = 'auto', search_max_bytes: int | None = 268435456, search_keep: bool = False, search_recency: float | timedelta | None = None, before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | BeforeWithCall | None = None, after: Callable[[Event], object] | None = None, event_content: bool = False, durability: Literal["full", "relaxed"] = 'full', lock_timeout: float | timedelta | None = 10.0, namespace: str | None = None, encryption_key: bytes | str | None = None, encrypt_names: bool = False) -> Memory[str]: ...
+    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: int | None = 16000, max_file_bytes: int | None = 16777216, max_total_bytes: int | None = None, max_files: int | None = None, max_image_bytes: None, on_existing: Literal["error", "overwrite"] = 'error', read_only: bool = False, read_only_paths: Sequence[str] = (), writable_paths: Sequence[str] | None = None, stale_guard: Literal["off", "on", "strict"] = 'off', sensitive_text: Literal["off", "reject", "redact"] = 'off', sensitive_rules: dict[str, str] = {}, sensitive_on_view: bool = False, expire_after: float | timedelta | None = None, record_access: bool = False, never_expire: Sequence[str] = (), history: bool = False, history_max_age: float | timedelta | None = 2592000.0, history_max_versions: int | None = None, history_max_bytes: int | None = None, actor: str | None = None, search_language: Literal["auto", "none", "danish", "dutch", "english", "finnish", "french", "german", "italian", "norwegian", "polish", "portuguese", "spanish", "swedish", "turkish"] = 'auto', search_max_bytes: int | None = 268435456, search_keep: bool = False, search_recency: float | timedelta | None = None, embedder: Embedder | None = None, embedder_name: str | None = None, embedder_timeout: float | timedelta | None = 10.0, before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | BeforeWithCall | None = None, after: Callable[[Event], object] | None = None, event_content: bool = False, durability: Literal["full", "relaxed"] = 'full', lock_timeout: float | timedelta | None = 10.0, namespace: str | None = None, encryption_key: bytes | str | None = None, encrypt_names: bool = False) -> Memory[str]: ...
     @overload
-    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: int | None = 16000, max_file_bytes: int | None = 16777216, max_total_bytes: int | None = None, max_files: int | None = None, max_image_bytes: int | None = 3932160, on_existing: Literal["error", "overwrite"] = 'error', read_only: bool = False, read_only_paths: Sequence[str] = (), writable_paths: Sequence[str] | None = None, stale_guard: Literal["off", "on", "strict"] = 'off', sensitive_text: Literal["off", "reject", "redact"] = 'off', sensitive_rules: dict[str, str] = {}, sensitive_on_view: bool = False, expire_after: float | timedelta | None = None, record_access: bool = False, never_expire: Sequence[str] = (), history: bool = False, history_max_age: float | timedelta | None = 2592000.0, history_max_versions: int | None = None, history_max_bytes: int | None = None, actor: str | None = None, search_language: Literal["auto", "none", "danish", "dutch", "english", "finnish", "french", "german", "italian", "norwegian", "polish", "portuguese", "spanish", "swedish", "turkish"] = 'auto', search_max_bytes: int | None = 268435456, search_keep: bool = False, search_recency: float | timedelta | None = None, before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | BeforeWithCall | None = None, after: Callable[[Event], object] | None = None, event_content: bool = False, durability: Literal["full", "relaxed"] = 'full', lock_timeout: float | timedelta | None = 10.0, namespace: str | None = None, encryption_key: bytes | str | None = None, encrypt_names: bool = False) -> Memory[str | builtins.list[ImageBlock]]: ...
+    def __new__(cls, /, store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly] = ..., *, max_view_chars: int | None = 16000, max_file_bytes: int | None = 16777216, max_total_bytes: int | None = None, max_files: int | None = None, max_image_bytes: int | None = 3932160, on_existing: Literal["error", "overwrite"] = 'error', read_only: bool = False, read_only_paths: Sequence[str] = (), writable_paths: Sequence[str] | None = None, stale_guard: Literal["off", "on", "strict"] = 'off', sensitive_text: Literal["off", "reject", "redact"] = 'off', sensitive_rules: dict[str, str] = {}, sensitive_on_view: bool = False, expire_after: float | timedelta | None = None, record_access: bool = False, never_expire: Sequence[str] = (), history: bool = False, history_max_age: float | timedelta | None = 2592000.0, history_max_versions: int | None = None, history_max_bytes: int | None = None, actor: str | None = None, search_language: Literal["auto", "none", "danish", "dutch", "english", "finnish", "french", "german", "italian", "norwegian", "polish", "portuguese", "spanish", "swedish", "turkish"] = 'auto', search_max_bytes: int | None = 268435456, search_keep: bool = False, search_recency: float | timedelta | None = None, embedder: Embedder | None = None, embedder_name: str | None = None, embedder_timeout: float | timedelta | None = 10.0, before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | BeforeWithCall | None = None, after: Callable[[Event], object] | None = None, event_content: bool = False, durability: Literal["full", "relaxed"] = 'full', lock_timeout: float | timedelta | None = 10.0, namespace: str | None = None, encryption_key: bytes | str | None = None, encrypt_names: bool = False) -> Memory[str | builtins.list[ImageBlock]]: ...
     def __repr__(self, /) -> str: ...
     def acting_as(self, /, actor: str) -> Self:
         """
@@ -1429,6 +1441,11 @@ def submit(cancellation: Cancellation, memory: Memory | None, work: Any, deliver
 def takes_call(before: Any) -> bool:
     """
     Returns whether the hook `before` also takes the call, which it does if it has a parameter `call`.
+    """
+
+def takes_is_query(embedder: Any) -> bool:
+    """
+    Returns whether the embedder is told if a text is a question, which it is if it has a parameter `is_query`.
     """
 
 def view_nowait(memory: Memory[ViewT_co], path: str, view_range: SupportsLenAndGetItem[SupportsIndex] | None = None) -> ViewT_co | None:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta  # noqa: TC003 - code that resolves the hints at run time needs it
 from typing import Any, Literal, TypeAlias, TypedDict
 
+from memdir._embedder import AsyncEmbedder, Embedder  # noqa: TC001 - as above
 from memdir._hooks import AsyncBeforeWithCall, BeforeWithCall
 from memdir._memdir import ReadOnly
 from memdir._results import Event  # noqa: TC001 - as above
@@ -71,6 +72,8 @@ class _Common(TypedDict, total=False):
     search_max_bytes: int | None
     search_keep: bool
     search_recency: float | timedelta | None
+    embedder_name: str | None
+    embedder_timeout: float | timedelta | None
     event_content: bool
     durability: Literal["full", "relaxed"]
     lock_timeout: float | timedelta | None
@@ -80,11 +83,13 @@ class _Common(TypedDict, total=False):
 
 
 class _Hooks(TypedDict, total=False):
+    embedder: Embedder | None
     before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | BeforeWithCall | None
     after: Callable[[Event], object] | None
 
 
 class _AsyncHooks(TypedDict, total=False):
+    embedder: AsyncEmbedder | None
     before: AsyncBefore | None
     after: Callable[[Event], object] | None
 

@@ -705,10 +705,14 @@ class SearchResults:
         files_left_out: The number of files that were not searched, because the index has reached
             the option `search_max_bytes`, or because a file is too large to be redacted for a view
             (`sensitive_on_view`).
+        words_only: Why the answer is by words alone, although the memory has an embedder: the
+            embedder failed or was too slow. `None` if the vectors had their part, and without an
+            embedder.
     """
 
     hits: tuple[SearchHit, ...]
     files_left_out: int
+    words_only: str | None
 
 
 @dataclass(frozen=True, slots=True)

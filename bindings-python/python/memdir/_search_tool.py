@@ -64,6 +64,7 @@ class AsyncSearchTool(BetaAsyncBuiltinFunctionTool):
             ToolError: The input or the path is wrong, or the store is broken.
         """
         memory = self._memory._memory
+        self._memory._search_begins()
         try:
             return _told(*await in_thread(memory, partial(answer_search, memory, input), view=True))
         except NoThreadError as error:
@@ -95,6 +96,7 @@ def search_tool(
 
     Raises:
         ConfigError: The prefix is wrong.
+        TypeError: The memory is neither a `Memory` nor an `AsyncMemory`.
 
     >>> from memdir import MemoryTool, search_tool
     >>> tool = MemoryTool("memory:")
@@ -104,9 +106,14 @@ def search_tool(
     /memories/drinks.md
          1	Anna likes green tea.
     """
-    if isinstance(memory, AsyncMemory):
-        return AsyncSearchTool(memory, prefix)
-    return SearchTool(memory, prefix)
+    given: object = memory
+    if isinstance(given, AsyncMemory):
+        return AsyncSearchTool(given, prefix)
+    if isinstance(given, Memory):
+        return SearchTool(given, prefix)
+    # Unlike `MemoryTool`, it takes no address: its memory would not be that of the other tool.
+    expected = "a Memory or an AsyncMemory is expected, such as `tool.memory`"
+    raise TypeError(f"{expected}, not {type(given).__name__}")
 
 
 def _definition(memory: Memory | AsyncMemory, prefix: str) -> BetaToolParam:

@@ -1,10 +1,13 @@
 //! [`Memory::search`].
 
-use memdir_store::Error;
+use std::sync::Arc;
+
 use memdir_store::path::{MAX_LEVELS, is_hidden};
+use memdir_store::{ConfigError, Error};
 
 use super::Memory;
 use crate::command::{self, Dialect, SearchCall, SearchInput};
+use crate::embedder::{Embedder, Installed};
 use crate::files;
 use crate::policies::Policies;
 use crate::reply::{self, Content, Reply};
@@ -15,6 +18,24 @@ use crate::store::InContext;
 
 /// The ranked search (feature `search`).
 impl Memory {
+    /// Returns the same memory with an embedder, so [`search`](Memory::search) also finds files by their meaning. It replaces an earlier
+    /// embedder. The option [`embedder_name`](crate::MemoryOptions::embedder_name) is required.
+    ///
+    /// [`Embedder`] has an example.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if `embedder_name` is missing or empty.
+    pub fn with_embedder(self, embedder: Arc<dyn Embedder>) -> Result<Self, Error> {
+        let name = self.options().embedder_name.as_deref().filter(|name| !name.is_empty());
+        let Some(name) = name else {
+            let problem = " is required with an embedder: its vectors are kept under this name";
+            return Err(ConfigError::of_option("embedder_name").and(problem).into());
+        };
+        let embedder = Some(Installed { embedder, name: name.into() });
+        // The index of another embedder has other vectors.
+        Ok(Self { embedder, searcher: Arc::default(), ..self })
+    }
+
     /// Returns the files at `path` and below it that answer a question best, at most `limit` and never more than 1,000, with their best passages.
     /// For exact lines use [`grep`](Memory::grep).
     ///
@@ -78,10 +99,13 @@ impl Memory {
     ) -> Result<SearchResults, Error> {
         if question.path.names().any(is_hidden) {
             let files = files::list(store, question.path, MAX_LEVELS)?;
-            return Searcher::search_among(store, &self.policies, question, files);
+            let mut results = Searcher::search_among(store, &self.policies, question, files)?;
+            let reason = "a search at a hidden path embeds no texts";
+            results.words_only = self.embedder.as_ref().map(|_| reason.to_owned());
+            return Ok(results);
         }
-        let kept = self.kept_search();
-        self.searcher.search(store, &self.policies, question, kept.as_ref())
+        let (kept, embedder) = (self.kept_search(), self.embedder.as_ref());
+        self.searcher.search(store, &self.policies, question, kept.as_ref(), embedder)
     }
 
     /// Executes one call of the search by a model: a tool beside the memory tool, which

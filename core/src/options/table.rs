@@ -118,6 +118,16 @@ pub struct MemoryOptions {
     /// more than 0. `None` gives time no influence. Default: `None`.
     #[cfg(feature = "search")]
     pub search_recency: Option<Duration>,
+    /// The name of the model behind `embedder`, with its version. It is required with an embedder,
+    /// because a vector is kept under this name and the SHA-256 of its text. A new model needs a
+    /// new name. Default: `None`.
+    #[cfg(feature = "search")]
+    pub embedder_name: Option<String>,
+    /// The time that one search waits for `embedder`. After that the answer is by words alone, and
+    /// later searches embed the rest. `None` waits without limit, as a program that embeds many
+    /// files does. Default: 10 seconds.
+    #[cfg(feature = "search")]
+    pub embedder_timeout: Option<Duration>,
     /// Includes the reply's text in the events for `after`. Default: no.
     pub event_content: bool,
     /// The failures that an acknowledged command survives: `Full` a loss of power, `Relaxed` only a
@@ -174,6 +184,10 @@ impl Default for MemoryOptions {
             search_keep: false,
             #[cfg(feature = "search")]
             search_recency: None,
+            #[cfg(feature = "search")]
+            embedder_name: None,
+            #[cfg(feature = "search")]
+            embedder_timeout: Some(Duration::from_secs(10)),
             event_content: false,
             durability: Durability::Full,
             lock_timeout: Some(Duration::from_secs(10)),
@@ -217,6 +231,10 @@ pub(super) const NAMES: &[&str] = &[
     "search_keep",
     #[cfg(feature = "search")]
     "search_recency",
+    #[cfg(feature = "search")]
+    "embedder_name",
+    #[cfg(feature = "search")]
+    "embedder_timeout",
     "event_content",
     "durability",
     "lock_timeout",
@@ -276,6 +294,10 @@ impl MemoryOptions {
             "search_keep" => self.search_keep = given.flag()?,
             #[cfg(feature = "search")]
             "search_recency" => self.search_recency = given.optional_duration()?,
+            #[cfg(feature = "search")]
+            "embedder_name" => self.embedder_name = given.optional_text()?,
+            #[cfg(feature = "search")]
+            "embedder_timeout" => self.embedder_timeout = given.optional_duration()?,
             "event_content" => self.event_content = given.flag()?,
             "durability" => self.durability = given.word()?,
             "lock_timeout" => self.lock_timeout = given.optional_duration()?,

@@ -21,10 +21,16 @@ pub(crate) fn text(results: &SearchResults) -> String {
     }
     match results.files_left_out {
         0 => {}
-        1 => text.push_str("1 file was not searched."),
+        1 => text.push_str("1 file was not searched.\n"),
         count => {
             let _ = writeln!(text, "{count} files were not searched.");
         }
+    }
+    if results.words_only.is_some() {
+        // The reason is for the developer.
+        text.push_str(
+            "\nOnly the words were searched for, not their meaning. Other words may find more.",
+        );
     }
     text.truncate(text.trim_end().len());
     text

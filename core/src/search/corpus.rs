@@ -10,10 +10,14 @@ use memdir_search::{Index, Options, Query, Recency};
 use memdir_store::path::{Folding, MAX_LEVELS, MemoryPath};
 use memdir_store::{Error, StoreInfo};
 
-use super::kept::Kept;
+use super::Question;
+use super::embedding::{Embedding, Without};
+use super::kept::{Kept, Part};
 use super::reading::{Content, read_each};
 use super::results::{SearchHit, SearchResults};
 use super::trust::{Moment, Seen};
+use super::vectors::{Vector, Vectors};
+use crate::embedder::Installed;
 use crate::options::MemoryOptions;
 use crate::policies::Policies;
 use crate::store::{Entry, EntryKind, Fingerprints, InContext, Node, Store as _};
@@ -43,6 +47,8 @@ pub(super) struct Corpus {
     settings: u64,
     /// The texts in the kept index that are no longer current. `None` if nothing has changed since the index was kept or loaded.
     outdated: Option<Extent>,
+    /// `None` without an embedder.
+    vectors: Option<Vectors>,
 }
 
 /// A number of files, and the size of their texts.
@@ -88,11 +94,18 @@ impl Corpus {
         info: &StoreInfo,
         options: &MemoryOptions,
         kept: Option<&Kept<'_>>,
+        embedder: Option<&Installed>,
     ) -> Self {
         let empty = || Self::new(info, options);
-        let Some(kept) = kept else { return empty() };
-        let bytes = kept.newest(options.search_max_bytes.unwrap_or(u64::MAX));
-        bytes.and_then(|bytes| empty().with_saved(&bytes)).unwrap_or_else(empty)
+        let newest = |part| kept?.newest(part, options.search_max_bytes.unwrap_or(u64::MAX));
+        let saved = newest(Part::Index).and_then(|bytes| empty().with_saved(&bytes));
+        let mut corpus = saved.unwrap_or_else(empty);
+        corpus.vectors = embedder.map(|embedder| {
+            let saved = newest(Part::Vectors);
+            let saved = saved.and_then(|bytes| Vectors::from_saved(embedder.name.clone(), &bytes));
+            saved.unwrap_or_else(|| Vectors::new(embedder.name.clone()))
+        });
+        corpus
     }
 
     fn new(info: &StoreInfo, options: &MemoryOptions) -> Self {
@@ -115,28 +128,46 @@ impl Corpus {
             folding: Folding::new(info.folds_case),
             settings: saved::settings(info, options),
             outdated: None,
+            vectors: None,
         }
     }
 
-    /// Keeps the index for other processes, if that is worth a write. A failure only costs them time.
+    /// Keeps the index and the vectors for other processes, each if that is worth a write. A failure only costs them time.
     ///
     /// The claim comes before a listing, so every text that is kept was in the store after the claim was made. A process that removes a text for
     /// good removes the claims after it.
     pub(super) fn keep(&mut self, store: &InContext<'_>, policies: &Policies, kept: &Kept<'_>) {
-        if kept.is_read_only || !self.is_worth_keeping() {
+        if kept.is_read_only {
             return;
         }
-        if let Some(claim) = kept.claim() {
-            let most = policies.options.search_max_bytes.unwrap_or(u64::MAX);
-            let updated = self.update(store, policies);
-            let bytes = updated.ok().map(|()| self.saved());
+        let keeps_index = self.is_worth_keeping();
+        let keeps_vectors = self.vectors.as_ref().is_some_and(Vectors::is_worth_keeping);
+        let most = policies.options.search_max_bytes.unwrap_or(u64::MAX);
+        let claim = |part, is_worth: bool| is_worth.then(|| kept.claim(part)).flatten();
+        let claims = (claim(Part::Index, keeps_index), claim(Part::Vectors, keeps_vectors));
+        let is_updated =
+            (claims.0.is_some() || claims.1.is_some()) && self.update(store, policies).is_ok();
+        if let Some(claim) = claims.0 {
+            let bytes = is_updated.then(|| self.saved());
+            kept.fill(claim, bytes.filter(|bytes| bytes.len() as u64 <= most));
+        }
+        if let (Some(claim), Some(vectors)) = (claims.1, &mut self.vectors) {
+            let bytes = is_updated.then(|| {
+                vectors.update(&self.index);
+                vectors.saved()
+            });
             kept.fill(claim, bytes.filter(|bytes| bytes.len() as u64 <= most));
         }
         // Also after a failure: the next attempt comes when as much has changed again.
-        for state in self.files.values_mut() {
-            state.is_kept = state.seen.is_trusted();
+        if keeps_index {
+            for state in self.files.values_mut() {
+                state.is_kept = state.seen.is_trusted();
+            }
+            self.outdated = None;
         }
-        self.outdated = None;
+        if let Some(vectors) = self.vectors.as_mut().filter(|_| keeps_vectors) {
+            vectors.were_kept();
+        }
     }
 
     fn is_worth_keeping(&self) -> bool {
@@ -247,12 +278,15 @@ impl Corpus {
             }
         }
         if known < self.files.len() {
-            let (index, round) = (&mut self.index, self.round);
+            let (index, round, vectors) = (&mut self.index, self.round, &mut self.vectors);
             let outdated = self.outdated.get_or_insert_default();
             self.files.retain(|path, state| {
                 let is_listed = state.round == round;
                 if !is_listed {
                     index.remove(name(path));
+                    if let Some(vectors) = vectors.as_mut() {
+                        vectors.forget(name(path));
+                    }
                     if state.is_kept {
                         outdated.add(state.bytes);
                     }
@@ -289,10 +323,12 @@ impl Corpus {
             Content::Gone => {
                 self.index.remove(path);
                 self.files.remove(&file.path);
+                self.forget_vectors(path);
                 return;
             }
             Content::TooLarge => {
                 self.index.remove(path);
+                self.forget_vectors(path);
                 true
             }
             Content::Text(text) => {
@@ -301,6 +337,7 @@ impl Corpus {
                     self.index.set_modified(path, file.modified);
                     false
                 } else {
+                    self.forget_vectors(path);
                     self.index.put(path, text, file.modified).is_err()
                 }
             }
@@ -317,20 +354,74 @@ impl Corpus {
         self.files.insert(file.path.clone(), state);
     }
 
-    /// Returns the files at `path` and below it that answer the query best.
-    pub(super) fn search(&self, query: &str, path: &MemoryPath, limit: usize) -> SearchResults {
-        let query = Query::parse(&without_root(query));
+    fn forget_vectors(&mut self, name: &str) {
+        if let Some(vectors) = &mut self.vectors {
+            vectors.forget(name);
+        }
+    }
+
+    /// Answers a question. `asked` is its vector, or the reason why it has none.
+    ///
+    /// # Errors
+    /// If the search is cancelled.
+    pub(super) fn answer(
+        &mut self,
+        question: &Question<'_>,
+        embedding: Option<&mut Embedding<'_>>,
+        asked: Option<Result<Vector, String>>,
+    ) -> Result<SearchResults, Error> {
+        let (Some(embedding), Some(asked)) = (embedding, asked) else {
+            return Ok(self.search(question, None, None));
+        };
+        let reason = match asked {
+            Err(reason) => reason,
+            Ok(vector) => match self.complete_vectors(embedding, &vector) {
+                Ok(()) => return Ok(self.search(question, Some(&vector), None)),
+                Err(Without::Failed(error)) => return Err(error),
+                Err(Without::WordsOnly(reason)) => reason,
+            },
+        };
+        Ok(self.search(question, None, Some(reason)))
+    }
+
+    /// Sees that every passage has a vector.
+    fn complete_vectors(
+        &mut self,
+        embedding: &mut Embedding<'_>,
+        query: &Vector,
+    ) -> Result<(), Without> {
+        let Some(vectors) = &mut self.vectors else { return Ok(()) };
+        let missing = vectors.update(&self.index);
+        let room = self.index.options().max_bytes.saturating_sub(self.index.memory());
+        embedding.complete(vectors, &missing, room)?;
+        vectors.check_query(query).map_err(Without::WordsOnly)
+    }
+
+    /// Returns the files at `path` and below it that answer the question best.
+    pub(super) fn search(
+        &self,
+        question: &Question<'_>,
+        vector: Option<&Vector>,
+        words_only: Option<String>,
+    ) -> SearchResults {
+        let (query, path) = (query(question.text), question.path);
         let is_within = |found: &str| match path_of(found) {
+            _ if path.is_root() => true,
             Some(found) => {
                 let (found, path) = (self.folding.key(&found), self.folding.key(path));
                 *found == *path || path.is_above(&found)
             }
             None => false,
         };
-        let hits = if path.is_root() {
-            self.index.search(&query, limit)
-        } else {
-            self.index.search_where(&query, limit, is_within)
+        let limit = question.limit;
+        let hits = match (vector, &self.vectors) {
+            (Some(vector), Some(vectors)) => {
+                // A restriction leaves out some of them.
+                let most = if query.is_restricted() { usize::MAX } else { NEAREST.max(8 * limit) };
+                let nearest = vectors.nearest(vector, most, is_within);
+                self.index.search_joined(&query, limit, is_within, &nearest)
+            }
+            _ => self.index.search_where(&query, limit, is_within),
         };
         let hits = hits.into_iter().filter_map(|hit| {
             Some(SearchHit {
@@ -340,8 +431,16 @@ impl Corpus {
                 passages: hit.passages.into_iter().map(Into::into).collect(),
             })
         });
-        SearchResults { hits: hits.collect(), files_left_out: self.left_out }
+        SearchResults { hits: hits.collect(), files_left_out: self.left_out, words_only }
     }
+}
+
+/// The nearest passages that are ranked: several for each file that counts.
+const NEAREST: usize = 1_000;
+
+/// Reads a question.
+pub(super) fn query(text: &str) -> Query {
+    Query::parse(&without_root(text))
 }
 
 /// The name of a file in the index: its path below the root, because the words of a path are searched, and every path begins with the root.
@@ -355,11 +454,33 @@ fn path_of(name: &str) -> Option<MemoryPath> {
 
 /// A query without the root in the paths that it restricts to: `path:/memories/tea` becomes `path:/tea`.
 fn without_root(query: &str) -> String {
-    let mut short = query.to_owned();
-    for quote in ["", "\""] {
-        let restriction = format!("path:{quote}{}/", MemoryPath::root());
-        short = short.replace(&restriction, &format!("path:{quote}/"));
+    const RESTRICTION: &[u8] = b"path:";
+    const QUOTES: [char; 8] = ['"', '“', '”', '„', '«', '»', '「', '」'];
+    let root = MemoryPath::root();
+    let root = root.as_str();
+    let (mut short, mut rest) = (String::with_capacity(query.len()), query);
+    while let Some(at) = rest
+        .as_bytes()
+        .windows(RESTRICTION.len())
+        .position(|part| part.eq_ignore_ascii_case(RESTRICTION))
+    {
+        let value = rest[at + RESTRICTION.len()..].trim_start_matches(QUOTES);
+        short.push_str(&rest[..rest.len() - value.len()]);
+        rest = value;
+        let (Some(first), Some(below)) = (value.get(..root.len()), value.get(root.len()..)) else {
+            continue;
+        };
+        if first.eq_ignore_ascii_case(root) {
+            let ends_here =
+                |next: char| next == '/' || next.is_whitespace() || QUOTES.contains(&next);
+            if below.is_empty() || below.starts_with(ends_here) {
+                // Each path begins with a slash, so the root restricts nothing.
+                short.push_str(if below.starts_with('/') { "" } else { "/" });
+                rest = below;
+            }
+        }
     }
+    short.push_str(rest);
     short
 }
 

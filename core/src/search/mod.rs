@@ -5,18 +5,23 @@
 //! files again.
 //!
 //! With the option `search_keep` the index outlives the process, in hidden files of the store ([`kept`]).
+//!
+//! With an embedder, passages also have vectors ([`vectors`]), which [`embedding`] requests, and both rankings are joined.
 
 mod answer;
 mod corpus;
+mod embedding;
 mod kept;
 mod language;
+mod reader;
 mod reading;
 mod results;
 mod trust;
+mod vectors;
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use memdir_store::path::MemoryPath;
@@ -26,11 +31,14 @@ use memdir_store::{ConfigError, Error};
 
 pub(crate) use answer::text as answer_for_model;
 use corpus::Corpus;
+use embedding::{Calls, Embedding, Without};
 pub(crate) use kept::Kept;
 pub use language::SearchLanguage;
 pub use results::{SearchHit, SearchMatch, SearchPassage, SearchResults};
 use trust::Moment;
+use vectors::Vector;
 
+use crate::embedder::Installed;
 use crate::options::MemoryOptions;
 use crate::policies::Policies;
 use crate::store::{Entry, InContext, Store as _};
@@ -66,6 +74,7 @@ struct Shared {
     corpus: Mutex<Option<Box<Corpus>>>,
     /// The number of times that the index was dropped on purpose.
     cleared: AtomicU64,
+    calls: Arc<Calls>,
 }
 
 /// The question of one search.
@@ -93,21 +102,38 @@ impl Searcher {
         policies: &Policies,
         question: &Question<'_>,
         kept: Option<&Kept<'_>>,
+        embedder: Option<&Installed>,
     ) -> Result<SearchResults, Error> {
         let shared = self.shared();
-        let mut turn = shared.turns.take((), None, store.cancellation()).map_err(Error::Store)?;
+        let timeout = policies.options.embedder_timeout;
+        let is_within_embedder = embedding::is_embedding();
+        let mut embedding = embedder.filter(|_| !is_within_embedder).map(|installed| {
+            Embedding::new(installed, &shared.calls, store.cancellation(), timeout)
+        });
+        // Before the turn, so the questions of several threads are embedded at the same time.
+        let asked = embedding.as_mut().and_then(|embedding| embedded(embedding, question));
+        let asked = match asked {
+            Some(Err(Without::Failed(error))) => return Err(error),
+            Some(Err(Without::WordsOnly(reason))) => Some(Err(reason)),
+            Some(Ok(vector)) => Some(Ok(vector)),
+            None => None,
+        };
+        let turn = || shared.turns.take((), None, store.cancellation());
+        let mut turn = (!is_within_embedder).then(turn).transpose().map_err(Error::Store)?;
         let cleared = shared.cleared.load(Ordering::SeqCst);
         let taken = shared.corpus().take();
-        let begin = || Box::new(Corpus::begin(&store.info(), &policies.options, kept));
+        let begin = || Box::new(Corpus::begin(&store.info(), &policies.options, kept, embedder));
         let mut corpus = taken.unwrap_or_else(begin);
         // If this panics, the index is dropped, and the next search builds a new one.
         let updated = corpus.update(store, policies);
-        let results = updated.map(|()| corpus.search(question.text, question.path, question.limit));
+        let results = updated.and_then(|()| corpus.answer(question, embedding.as_mut(), asked));
         if let (Ok(_), Some(kept)) = (&results, kept) {
             corpus.keep(store, policies, kept);
         }
         shared.keep(corpus, cleared);
-        turn.succeeded();
+        if let Some(turn) = &mut turn {
+            turn.succeeded();
+        }
         results
     }
 
@@ -120,9 +146,9 @@ impl Searcher {
     ) -> Result<SearchResults, Error> {
         let now = Moment::now();
         files.retain(Entry::is_file);
-        let mut corpus = Corpus::begin(&store.info(), &policies.options, None);
+        let mut corpus = Corpus::begin(&store.info(), &policies.options, None, None);
         corpus.read(store, policies, files, (now, now))?;
-        Ok(corpus.search(question.text, question.path, question.limit))
+        Ok(corpus.search(question, None, None))
     }
 
     /// Drops the index, with the texts in it. A search that is running drops it at its end.
@@ -138,12 +164,23 @@ impl Searcher {
                 turns: Turns::new(1),
                 corpus: Mutex::new(None),
                 cleared: AtomicU64::new(0),
+                calls: Arc::default(),
             })
         });
         match made {
             Ok(shared) => shared,
         }
     }
+}
+
+/// The vector of a question. `None` if it has no words that rank.
+fn embedded(
+    embedding: &mut Embedding<'_>,
+    question: &Question<'_>,
+) -> Option<Result<Vector, Without>> {
+    let query = corpus::query(question.text);
+    let has_words = question.limit > 0 && query.words().chars().any(char::is_alphanumeric);
+    has_words.then(|| embedding.query(query.words()))
 }
 
 impl Shared {

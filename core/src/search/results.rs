@@ -15,6 +15,9 @@ pub struct SearchResults {
     /// The number of files that were not searched, because the index has reached the option `search_max_bytes`, or because a file is too large to
     /// be redacted for a view (`sensitive_on_view`).
     pub files_left_out: u64,
+    /// Why the answer is by words alone, although the memory has an embedder: the embedder failed or was too slow. `None` if the vectors had
+    /// their part, and without an embedder.
+    pub words_only: Option<String>,
 }
 
 /// A file that answers a question.

@@ -87,6 +87,7 @@ mod round_trips;
 mod schema;
 mod search;
 mod search_changes;
+mod search_embedder;
 mod search_failures;
 mod search_kept;
 mod search_races;

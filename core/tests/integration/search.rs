@@ -62,7 +62,19 @@ fn the_root_is_no_word_of_a_path_and_restrictions_may_name_it() {
     assert_eq!(found(&memory, "green path:/memories/a"), ["/memories/a/tea.md"]);
     assert_eq!(found(&memory, "green path:\"/memories/a\""), ["/memories/a/tea.md"]);
     assert_eq!(found(&memory, "green -path:/memories/a/tea.md"), ["/memories/b/tea.md"]);
-    assert_eq!(found(&memory, "path:/memories/").len(), 2);
+    for all in ["path:/memories/", "path:/memories", "path:\"/memories\"", "green path:/memories"] {
+        assert_eq!(found(&memory, all).len(), 2, "{all}");
+    }
+    // Neither the case nor the kind of the quotes matters, as in other restrictions.
+    for one in
+        ["PATH:/memories/a", "path:/Memories/A", "path:“/memories/a”", "path:「/memories/a」"]
+    {
+        assert_eq!(found(&memory, one), ["/memories/a/tea.md"], "{one}");
+    }
+    assert_eq!(found(&memory, "green -Path:/memories"), [] as [&str; 0]);
+    // A name that only begins like the root is another one.
+    memory.create("/memories/memories2/x.md", "milk").unwrap();
+    assert_eq!(found(&memory, "path:/memories2"), ["/memories/memories2/x.md"]);
 }
 
 #[test]

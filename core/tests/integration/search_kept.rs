@@ -15,6 +15,8 @@ use memdir::{
     Cancellation, GrepQuery, Memory, MemoryOptions, MemoryPath, SearchResults, StoreError, check,
 };
 
+#[cfg(feature = "sqlite")]
+use crate::common::raw_bytes::files_with_parts;
 use crate::common::store_helpers::{at, copy_all, key, put};
 
 const DIRECTORY: &str = "/memories/.memdir-search";
@@ -414,6 +416,37 @@ fn a_text_that_is_removed_for_good_is_not_kept() {
                 }
             }
         }
+    }
+}
+
+/// A database keeps deleted bytes in its file and in its log, while another connection is open.
+#[cfg(feature = "sqlite")]
+#[test]
+fn the_file_of_a_database_has_no_removed_text() {
+    const SECRET: &str = "hunter2 of the harbour";
+    type Removal = fn(&Memory);
+    let removals: [Removal; 2] = [
+        |memory| _ = memory.erase(false).unwrap(),
+        |memory| {
+            memory.write("/memories/secret.md", "nothing", None).unwrap();
+            let redacted = memory.redact_text(&GrepQuery::text(SECRET), "", false).unwrap();
+            assert_eq!(redacted.versions.len(), 1);
+        },
+    ];
+    for remove in removals {
+        let place = tempfile::tempdir().unwrap();
+        let address = format!("sqlite:{}", place.path().join("a.db").display());
+        let open = || Memory::open(&address, options(|options| options.history = true)).unwrap();
+        let (memory, other) = (open(), open());
+        fill(&**memory.store(), FILES);
+        memory.write("/memories/secret.md", SECRET, None).unwrap();
+        assert_eq!(answers(&memory), answers(&other));
+        let store = memdir::open_store(&address, &MemoryOptions::default()).unwrap();
+        let index = kept(&*store);
+        assert!(index.iter().any(|(_, bytes)| has(bytes, "harbour")), "{}", index.len());
+        remove(&memory);
+        let left = files_with_parts(place.path(), SECRET.as_bytes(), &[]);
+        assert_eq!(left, [] as [String; 0]);
     }
 }
 

@@ -12,6 +12,11 @@ extension StoreError: CustomStringConvertible, LocalizedError {
     public var errorDescription: String? { description }
 }
 
+extension EmbedderError: CustomStringConvertible, LocalizedError {
+    /// The text of the error alone.
+    public var errorDescription: String? { description }
+}
+
 extension HookError: CustomStringConvertible, LocalizedError {
     /// The text of the error alone.
     public var errorDescription: String? { description }

@@ -488,6 +488,22 @@ fileprivate struct FfiConverterInt64: FfiConverterPrimitive {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterFloat: FfiConverterPrimitive {
+    typealias FfiType = Float
+    typealias SwiftType = Float
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Float {
+        return try lift(readFloat(&buf))
+    }
+
+    public static func write(_ value: Float, into buf: inout [UInt8]) {
+        writeFloat(&buf, lower(value))
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterDouble: FfiConverterPrimitive {
     typealias FfiType = Double
     typealias SwiftType = Double
@@ -1442,6 +1458,231 @@ public func FfiConverterTypeEdit_lower(_ value: Edit) -> UInt64 {
 
 
 /**
+ * Your own model that turns texts into vectors, for searches by meaning. See `Memory.with_embedder`.
+ */
+public protocol Embedder: AnyObject, Sendable {
+
+    /**
+     * Returns a vector for each text, in the order of the texts. All vectors of an embedder have the same length, and their
+     * directions are compared.
+     *
+     * `is_query` is true for the words of a question, and false for passages of files. Many models have an instruction or a
+     * parameter for each. There is one text, or up to 64. Each call has a thread of its own, so it may block. If it throws,
+     * the search answers by words alone.
+     */
+    func embed(texts: [String], isQuery: Bool) throws  -> [[Float]]
+
+}
+/**
+ * Your own model that turns texts into vectors, for searches by meaning. See `Memory.with_embedder`.
+ */
+open class EmbedderImpl: Embedder, @unchecked Sendable {
+    fileprivate let handle: UInt64
+
+    /// Used to instantiate a [FFIObject] without an actual handle, for fakes in tests, mostly.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public struct NoHandle {
+        public init() {}
+    }
+
+    // TODO: We'd like this to be `private` but for Swifty reasons,
+    // we can't implement `FfiConverter` without making this `required` and we can't
+    // make it `required` without making it `public`.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    required public init(unsafeFromHandle handle: UInt64) {
+        self.handle = handle
+    }
+
+    // This constructor can be used to instantiate a fake object.
+    // - Parameter noHandle: Placeholder value so we can have a constructor separate from the default empty one that may be implemented for classes extending [FFIObject].
+    //
+    // - Warning:
+    //     Any object instantiated with this constructor cannot be passed to an actual Rust-backed object. Since there isn't a backing handle the FFI lower functions will crash.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public init(noHandle: NoHandle) {
+        self.handle = 0
+    }
+
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public func uniffiCloneHandle() -> UInt64 {
+        return try! rustCall { uniffi_memdir_ffi_fn_clone_embedder(self.handle, $0) }
+    }
+    // No primary constructor declared for this class.
+
+    deinit {
+        if handle == 0 {
+            // Mock objects have handle=0 don't try to free them
+            return
+        }
+
+        try! rustCall { uniffi_memdir_ffi_fn_free_embedder(handle, $0) }
+    }
+
+
+
+
+    /**
+     * Returns a vector for each text, in the order of the texts. All vectors of an embedder have the same length, and their
+     * directions are compared.
+     *
+     * `is_query` is true for the words of a question, and false for passages of files. Many models have an instruction or a
+     * parameter for each. There is one text, or up to 64. Each call has a thread of its own, so it may block. If it throws,
+     * the search answers by words alone.
+     */
+open func embed(texts: [String], isQuery: Bool)throws  -> [[Float]]  {
+    return try  FfiConverterSequenceSequenceFloat.lift(try rustCallWithError(FfiConverterTypeEmbedderError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_embedder_embed(
+            self.uniffiCloneHandle(),
+        FfiConverterSequenceString.lower(texts),
+        FfiConverterBool.lower(isQuery),uniffiCallStatus
+    )
+})
+}
+
+
+
+}
+
+
+
+// Put the implementation in a struct so we don't pollute the top-level namespace
+fileprivate struct UniffiCallbackInterfaceEmbedder {
+
+    // Create the VTable using a series of closures.
+    // Swift automatically converts these into C callback functions.
+    //
+    // Store the vtable directly.
+    static let vtable: UniffiVTableCallbackInterfaceEmbedder = UniffiVTableCallbackInterfaceEmbedder(
+        uniffiFree: { (uniffiHandle: UInt64) -> () in
+            do {
+                try FfiConverterTypeEmbedder.handleMap.remove(handle: uniffiHandle)
+            } catch {
+                print("Uniffi callback interface Embedder: handle missing in uniffiFree")
+            }
+        },
+        uniffiClone: { (uniffiHandle: UInt64) -> UInt64 in
+            do {
+                return try FfiConverterTypeEmbedder.handleMap.clone(handle: uniffiHandle)
+            } catch {
+                fatalError("Uniffi callback interface Embedder: handle missing in uniffiClone")
+            }
+        },
+        embed: { (
+            uniffiHandle: UInt64,
+            texts: RustBuffer,
+            isQuery: Int8,
+            uniffiOutReturn: UnsafeMutablePointer<RustBuffer>,
+            uniffiCallStatus: UnsafeMutablePointer<RustCallStatus>
+        ) in
+            let makeCall = {
+                () throws -> [[Float]] in
+                guard let uniffiObj = try? FfiConverterTypeEmbedder.handleMap.get(handle: uniffiHandle) else {
+                    throw UniffiInternalError.unexpectedStaleHandle
+                }
+                return try uniffiObj.embed(
+                     texts: try FfiConverterSequenceString.lift(texts),
+                     isQuery: try FfiConverterBool.lift(isQuery)
+                )
+            }
+
+
+            let writeReturn = { uniffiOutReturn.pointee = FfiConverterSequenceSequenceFloat.lower($0) }
+            uniffiTraitInterfaceCallWithError(
+                callStatus: uniffiCallStatus,
+                makeCall: makeCall,
+                writeReturn: writeReturn,
+                lowerError: FfiConverterTypeEmbedderError_lower
+            )
+        }
+    )
+
+    // Rust stores this pointer for future callback invocations, so it must live
+    // for the process lifetime (not just for the init function call).
+    //
+    // `nonisolated(unsafe)` is needed under Swift 6 strict concurrency.
+    // This is safe because the pointee is initialized once during static init
+    // and never mutated by either side of the FFI.  Its fields are C function pointers.
+    nonisolated(unsafe) static let vtablePtr: UnsafePointer<UniffiVTableCallbackInterfaceEmbedder> = {
+        let ptr = UnsafeMutablePointer<UniffiVTableCallbackInterfaceEmbedder>.allocate(capacity: 1)
+        ptr.initialize(to: vtable)
+        return UnsafePointer(ptr)
+    }()
+}
+
+private func uniffiCallbackInitEmbedder() {
+    uniffi_memdir_ffi_fn_init_callback_vtable_embedder(UniffiCallbackInterfaceEmbedder.vtablePtr)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeEmbedder: FfiConverter {
+    fileprivate static let handleMap = UniffiHandleMap<Embedder>()
+
+    typealias FfiType = UInt64
+    typealias SwiftType = Embedder
+
+    public static func lift(_ handle: UInt64) throws -> Embedder {
+        if ((handle & 1) == 0) {
+            // Rust-generated handle, construct a new class that uses the handle to implement the
+            // interface
+            return EmbedderImpl(unsafeFromHandle: handle)
+        } else {
+            // Swift-generated handle, get the object from the handle map
+            return try handleMap.remove(handle: handle)
+        }
+    }
+
+    public static func lower(_ value: Embedder) -> UInt64 {
+         if let rustImpl = value as? EmbedderImpl {
+             // Rust-implemented object.  Clone the handle and return it
+            return rustImpl.uniffiCloneHandle()
+         } else {
+            // Swift object, generate a new vtable handle and return that.
+            return handleMap.insert(obj: value)
+         }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Embedder {
+        let handle: UInt64 = try readInt(&buf)
+        return try lift(handle)
+    }
+
+    public static func write(_ value: Embedder, into buf: inout [UInt8]) {
+        writeInt(&buf, lower(value))
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeEmbedder_lift(_ handle: UInt64) throws -> Embedder {
+    return try FfiConverterTypeEmbedder.lift(handle)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeEmbedder_lower(_ value: Embedder) -> UInt64 {
+    return FfiConverterTypeEmbedder.lower(value)
+}
+
+
+
+
+
+
+/**
  * Receives the progress of an expiry.
  */
 public protocol ExpiryWatch: AnyObject, Sendable {
@@ -1876,6 +2117,16 @@ public func FfiConverterTypeHookCall_lower(_ value: HookCall) -> UInt64 {
  * thread.
  */
 public protocol MemoryProtocol: AnyObject, Sendable {
+
+    /**
+     * The same memory with an embedder, so `search` also finds files by their meaning. It requires the option
+     * `embedder_name`. A search embeds the question, and each passage that has no vector yet, and joins both rankings. If
+     * the embedder fails or takes longer than `embedder_timeout`, the answer is by words alone, and its `words_only` says
+     * why. Close both memories.
+     *
+     * Throws `Config` without the option `embedder_name`.
+     */
+    func withEmbedder(embedder: Embedder) throws  -> Memory
 
     /**
      * Creates the files with which a project of several sessions begins: `progress.md`, `features.md` and `init.md`.
@@ -2403,6 +2654,24 @@ public static func withStore(store: Store, options: MemoryOptions = MemoryOption
 }
 
 
+
+    /**
+     * The same memory with an embedder, so `search` also finds files by their meaning. It requires the option
+     * `embedder_name`. A search embeds the question, and each passage that has no vector yet, and joins both rankings. If
+     * the embedder fails or takes longer than `embedder_timeout`, the answer is by words alone, and its `words_only` says
+     * why. Close both memories.
+     *
+     * Throws `Config` without the option `embedder_name`.
+     */
+open func withEmbedder(embedder: Embedder)throws  -> Memory  {
+    return try  FfiConverterTypeMemory_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_with_embedder(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeEmbedder_lower(embedder),uniffiCallStatus
+    )
+})
+}
 
     /**
      * Creates the files with which a project of several sessions begins: `progress.md`, `features.md` and `init.md`.
@@ -6798,6 +7067,18 @@ public struct MemoryOptions: Equatable, Hashable {
      */
     public let searchRecency: MemdirDuration?
     /**
+     * The name of the model behind `embedder`, with its version. It is required with an embedder,
+     * because a vector is kept under this name and the SHA-256 of its text. A new model needs a
+     * new name. Default: `null`.
+     */
+    public let embedderName: MemdirText?
+    /**
+     * The time that one search waits for `embedder`. After that the answer is by words alone, and
+     * later searches embed the rest. `null` waits without limit, as a program that embeds many
+     * files does. Default: 10 seconds.
+     */
+    public let embedderTimeout: MemdirDuration?
+    /**
      * Includes the reply's text in the events for `after`. Default: no.
      */
     public let eventContent: Bool
@@ -6944,6 +7225,16 @@ public struct MemoryOptions: Equatable, Hashable {
          * more than 0. `null` gives time no influence. Default: `null`.
          */searchRecency: MemdirDuration? = nil,
         /**
+         * The name of the model behind `embedder`, with its version. It is required with an embedder,
+         * because a vector is kept under this name and the SHA-256 of its text. A new model needs a
+         * new name. Default: `null`.
+         */embedderName: MemdirText? = nil,
+        /**
+         * The time that one search waits for `embedder`. After that the answer is by words alone, and
+         * later searches embed the rest. `null` waits without limit, as a program that embeds many
+         * files does. Default: 10 seconds.
+         */embedderTimeout: MemdirDuration? = 10,
+        /**
          * Includes the reply's text in the events for `after`. Default: no.
          */eventContent: Bool = false,
         /**
@@ -6994,6 +7285,8 @@ public struct MemoryOptions: Equatable, Hashable {
         self.searchMaxBytes = searchMaxBytes
         self.searchKeep = searchKeep
         self.searchRecency = searchRecency
+        self.embedderName = embedderName
+        self.embedderTimeout = embedderTimeout
         self.eventContent = eventContent
         self.durability = durability
         self.lockTimeout = lockTimeout
@@ -7043,6 +7336,8 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
                 searchMaxBytes: FfiConverterOptionInt64.read(from: &buf),
                 searchKeep: FfiConverterBool.read(from: &buf),
                 searchRecency: FfiConverterOptionTypeMemdirDuration.read(from: &buf),
+                embedderName: FfiConverterOptionTypeMemdirText.read(from: &buf),
+                embedderTimeout: FfiConverterOptionTypeMemdirDuration.read(from: &buf),
                 eventContent: FfiConverterBool.read(from: &buf),
                 durability: FfiConverterOptionTypeDurability.read(from: &buf),
                 lockTimeout: FfiConverterOptionTypeMemdirDuration.read(from: &buf),
@@ -7078,6 +7373,8 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
         FfiConverterOptionInt64.write(value.searchMaxBytes, into: &buf)
         FfiConverterBool.write(value.searchKeep, into: &buf)
         FfiConverterOptionTypeMemdirDuration.write(value.searchRecency, into: &buf)
+        FfiConverterOptionTypeMemdirText.write(value.embedderName, into: &buf)
+        FfiConverterOptionTypeMemdirDuration.write(value.embedderTimeout, into: &buf)
         FfiConverterBool.write(value.eventContent, into: &buf)
         FfiConverterOptionTypeDurability.write(value.durability, into: &buf)
         FfiConverterOptionTypeMemdirDuration.write(value.lockTimeout, into: &buf)
@@ -7985,6 +8282,11 @@ public struct SearchResults: Equatable, Hashable, Codable {
      * because a file is too large to be redacted for a view (`sensitive_on_view`).
      */
     public let filesLeftOut: Int64
+    /**
+     * Why the answer is by words alone, although the memory has an embedder: the embedder failed or was too slow. Null
+     * if the vectors had their part, and without an embedder.
+     */
+    public let wordsOnly: String?
 
     // Default memberwise initializers are never public by default, so we
     // declare one manually.
@@ -7995,9 +8297,14 @@ public struct SearchResults: Equatable, Hashable, Codable {
         /**
          * The number of files that were not searched, because the index has reached the option `search_max_bytes`, or
          * because a file is too large to be redacted for a view (`sensitive_on_view`).
-         */filesLeftOut: Int64) {
+         */filesLeftOut: Int64,
+        /**
+         * Why the answer is by words alone, although the memory has an embedder: the embedder failed or was too slow. Null
+         * if the vectors had their part, and without an embedder.
+         */wordsOnly: String? = nil) {
         self.hits = hits
         self.filesLeftOut = filesLeftOut
+        self.wordsOnly = wordsOnly
     }
 
 
@@ -8017,13 +8324,15 @@ public struct FfiConverterTypeSearchResults: FfiConverterRustBuffer {
         return
             try SearchResults(
                 hits: FfiConverterSequenceTypeSearchHit.read(from: &buf),
-                filesLeftOut: FfiConverterInt64.read(from: &buf)
+                filesLeftOut: FfiConverterInt64.read(from: &buf),
+                wordsOnly: FfiConverterOptionString.read(from: &buf)
         )
     }
 
     public static func write(_ value: SearchResults, into buf: inout [UInt8]) {
         FfiConverterSequenceTypeSearchHit.write(value.hits, into: &buf)
         FfiConverterInt64.write(value.filesLeftOut, into: &buf)
+        FfiConverterOptionString.write(value.wordsOnly, into: &buf)
     }
 }
 
@@ -9086,6 +9395,86 @@ public func FfiConverterTypeDurability_lower(_ value: Durability) -> RustBuffer 
     return FfiConverterTypeDurability.lower(value)
 }
 
+
+
+/**
+ * The error of an [`Embedder`].
+ */
+public
+enum EmbedderError: Swift.Error, Equatable, Hashable, Codable {
+
+
+
+    /**
+     * It failed.
+     */
+    case failed(
+        /**
+         * The reason, for the result of the search.
+         */reason: String
+    )
+
+
+
+
+
+
+}
+
+#if compiler(>=6)
+extension EmbedderError: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeEmbedderError: FfiConverterRustBuffer {
+    typealias SwiftType = EmbedderError
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> EmbedderError {
+        let variant: Int32 = try readInt(&buf)
+        switch variant {
+
+
+
+
+        case 1: return .failed(
+            reason: try FfiConverterString.read(from: &buf)
+            )
+
+         default: throw UniffiInternalError.unexpectedEnumCase
+        }
+    }
+
+    public static func write(_ value: EmbedderError, into buf: inout [UInt8]) {
+        switch value {
+
+
+
+
+
+        case let .failed(reason):
+            writeInt(&buf, Int32(1))
+            FfiConverterString.write(reason, into: &buf)
+
+        }
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeEmbedderError_lift(_ buf: RustBuffer) throws -> EmbedderError {
+    return try FfiConverterTypeEmbedderError.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeEmbedderError_lower(_ value: EmbedderError) -> RustBuffer {
+    return FfiConverterTypeEmbedderError.lower(value)
+}
 
 
 /**
@@ -11859,6 +12248,31 @@ fileprivate struct FfiConverterSequenceInt64: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterSequenceFloat: FfiConverterRustBuffer {
+    typealias SwiftType = [Float]
+
+    public static func write(_ value: [Float], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for item in value {
+            FfiConverterFloat.write(item, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [Float] {
+        let len: Int32 = try readInt(&buf)
+        var seq = [Float]()
+        seq.reserveCapacity(Int(len))
+        for _ in 0 ..< len {
+            seq.append(try FfiConverterFloat.read(from: &buf))
+        }
+        return seq
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterSequenceString: FfiConverterRustBuffer {
     typealias SwiftType = [String]
 
@@ -12276,6 +12690,31 @@ fileprivate struct FfiConverterSequenceTypeVersion: FfiConverterRustBuffer {
         seq.reserveCapacity(Int(len))
         for _ in 0 ..< len {
             seq.append(try FfiConverterTypeVersion.read(from: &buf))
+        }
+        return seq
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterSequenceSequenceFloat: FfiConverterRustBuffer {
+    typealias SwiftType = [[Float]]
+
+    public static func write(_ value: [[Float]], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for item in value {
+            FfiConverterSequenceFloat.write(item, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [[Float]] {
+        let len: Int32 = try readInt(&buf)
+        var seq = [[Float]]()
+        seq.reserveCapacity(Int(len))
+        for _ in 0 ..< len {
+            seq.append(try FfiConverterSequenceFloat.read(from: &buf))
         }
         return seq
     }
@@ -12790,6 +13229,9 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_copywatch_copying() != 44205) {
         return InitializationResult.apiChecksumMismatch
     }
+    if (uniffi_memdir_ffi_checksum_method_embedder_embed() != 4661) {
+        return InitializationResult.apiChecksumMismatch
+    }
     if (uniffi_memdir_ffi_checksum_method_expirywatch_scanned() != 21051) {
         return InitializationResult.apiChecksumMismatch
     }
@@ -12812,6 +13254,9 @@ private let initializationResult: InitializationResult = {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memoryhooks_after() != 14776) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_with_embedder() != 41190) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_bootstrap() != 34000) {
@@ -13055,6 +13500,7 @@ private let initializationResult: InitializationResult = {
     uniffiCallbackInitChangeListener()
     uniffiCallbackInitCopyWatch()
     uniffiCallbackInitEdit()
+    uniffiCallbackInitEmbedder()
     uniffiCallbackInitExpiryWatch()
     uniffiCallbackInitMemoryHooks()
     uniffiCallbackInitStore()

@@ -264,6 +264,13 @@ typedef void (*UniffiCallbackInterfaceCopyWatchMethod0)(uint64_t, RustBuffer, in
     );
 
 #endif
+#ifndef UNIFFI_FFIDEF_CALLBACK_INTERFACE_EMBEDDER_METHOD0
+#define UNIFFI_FFIDEF_CALLBACK_INTERFACE_EMBEDDER_METHOD0
+typedef void (*UniffiCallbackInterfaceEmbedderMethod0)(uint64_t, RustBuffer, int8_t, RustBuffer* _Nonnull,
+        RustCallStatus *_Nonnull uniffiCallStatus
+    );
+
+#endif
 #ifndef UNIFFI_FFIDEF_CALLBACK_INTERFACE_EXPIRY_WATCH_METHOD0
 #define UNIFFI_FFIDEF_CALLBACK_INTERFACE_EXPIRY_WATCH_METHOD0
 typedef void (*UniffiCallbackInterfaceExpiryWatchMethod0)(uint64_t, RustBuffer, int8_t* _Nonnull,
@@ -394,6 +401,15 @@ typedef struct UniffiVTableCallbackInterfaceCopyWatch {
     UniffiCallbackInterfaceClone _Nonnull uniffiClone;
     UniffiCallbackInterfaceCopyWatchMethod0 _Nonnull copying;
 } UniffiVTableCallbackInterfaceCopyWatch;
+
+#endif
+#ifndef UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_EMBEDDER
+#define UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_EMBEDDER
+typedef struct UniffiVTableCallbackInterfaceEmbedder {
+    UniffiCallbackInterfaceFree _Nonnull uniffiFree;
+    UniffiCallbackInterfaceClone _Nonnull uniffiClone;
+    UniffiCallbackInterfaceEmbedderMethod0 _Nonnull embed;
+} UniffiVTableCallbackInterfaceEmbedder;
 
 #endif
 #ifndef UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_EXPIRY_WATCH
@@ -539,6 +555,26 @@ void uniffi_memdir_ffi_fn_init_callback_vtable_copywatch(const UniffiVTableCallb
 int8_t uniffi_memdir_ffi_fn_method_copywatch_copying(uint64_t ptr, RustBuffer progress, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_EMBEDDER
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_EMBEDDER
+uint64_t uniffi_memdir_ffi_fn_clone_embedder(uint64_t handle, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FREE_EMBEDDER
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FREE_EMBEDDER
+void uniffi_memdir_ffi_fn_free_embedder(uint64_t handle, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_INIT_CALLBACK_VTABLE_EMBEDDER
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_INIT_CALLBACK_VTABLE_EMBEDDER
+void uniffi_memdir_ffi_fn_init_callback_vtable_embedder(const UniffiVTableCallbackInterfaceEmbedder* _Nonnull vtable
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_EMBEDDER_EMBED
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_EMBEDDER_EMBED
+RustBuffer uniffi_memdir_ffi_fn_method_embedder_embed(uint64_t ptr, RustBuffer texts, int8_t is_query, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_EXPIRYWATCH
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_EXPIRYWATCH
 uint64_t uniffi_memdir_ffi_fn_clone_expirywatch(uint64_t handle, RustCallStatus *_Nonnull out_status
@@ -637,6 +673,11 @@ uint64_t uniffi_memdir_ffi_fn_constructor_memory_new(RustBuffer store, RustBuffe
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CONSTRUCTOR_MEMORY_WITH_STORE
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CONSTRUCTOR_MEMORY_WITH_STORE
 uint64_t uniffi_memdir_ffi_fn_constructor_memory_with_store(uint64_t store, RustBuffer options, RustBuffer hooks, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_WITH_EMBEDDER
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_WITH_EMBEDDER
+uint64_t uniffi_memdir_ffi_fn_method_memory_with_embedder(uint64_t ptr, uint64_t embedder, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_BOOTSTRAP
@@ -1523,6 +1564,12 @@ uint16_t uniffi_memdir_ffi_checksum_method_copywatch_copying(void
 
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_EMBEDDER_EMBED
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_EMBEDDER_EMBED
+uint16_t uniffi_memdir_ffi_checksum_method_embedder_embed(void
+
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_EXPIRYWATCH_SCANNED
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_EXPIRYWATCH_SCANNED
 uint16_t uniffi_memdir_ffi_checksum_method_expirywatch_scanned(void
@@ -1568,6 +1615,12 @@ uint16_t uniffi_memdir_ffi_checksum_method_memoryhooks_before(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORYHOOKS_AFTER
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORYHOOKS_AFTER
 uint16_t uniffi_memdir_ffi_checksum_method_memoryhooks_after(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_WITH_EMBEDDER
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_WITH_EMBEDDER
+uint16_t uniffi_memdir_ffi_checksum_method_memory_with_embedder(void
 
 );
 #endif

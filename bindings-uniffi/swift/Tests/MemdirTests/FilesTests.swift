@@ -151,6 +151,25 @@ final class FilesTests: XCTestCase {
         XCTAssertEqual(try readOnly.toolDefinitions().count, 1)
     }
 
+    func testAnEmbedderFindsWhatIsMeant() async throws {
+        let words = try Memory(store: "memory:", options: MemoryOptions(embedderName: "meanings-1"))
+        try await words.write(path: "/memories/garage.md", text: "The car is red.")
+        try await words.write(path: path, text: "Anna likes it.")
+        let unmeant = try await words.search(query: "an automobile")
+        XCTAssertEqual(unmeant.hits, [])
+        let memory = try words.withEmbedder(embedder: Meanings())
+        let found = try await memory.search(query: "an automobile")
+        XCTAssertEqual(found.hits.map(\.path), ["/memories/garage.md"])
+        XCTAssertNil(found.wordsOnly)
+        let failing = try words.withEmbedder(embedder: FailingEmbedder())
+        let left = try await failing.search(query: "red")
+        XCTAssertEqual(left.hits.map(\.path), ["/memories/garage.md"])
+        XCTAssertEqual(left.wordsOnly, "the embedder failed: the service is away")
+        XCTAssertThrowsError(try Memory(store: "memory:").withEmbedder(embedder: Meanings())) { error in
+            guard case MemdirError.config = error else { return XCTFail("\(error)") }
+        }
+    }
+
     func testAModelSearchesWithAToolOfItsOwn() async throws {
         let memory = try Memory(store: "memory:")
         try await memory.write(path: "/memories/a.md", text: "# Anna\n\n- likes green tea\n")
@@ -195,5 +214,19 @@ final class FilesTests: XCTestCase {
             _ = try await memory.read(path: "/memories/none")
             XCTFail("it was not there")
         } catch MemdirError.refused {}
+    }
+}
+
+/// An embedder that knows a vehicle.
+private final class Meanings: Embedder {
+    func embed(texts: [String], isQuery: Bool) throws -> [[Float]] {
+        texts.map { [$0.contains("car") || $0.contains("automobile") ? 1 : 0, $0.contains("tea") ? 1 : 0] }
+    }
+}
+
+/// An embedder whose service is away.
+private final class FailingEmbedder: Embedder {
+    func embed(texts: [String], isQuery: Bool) throws -> [[Float]] {
+        throw EmbedderError.failed(reason: "the service is away")
     }
 }

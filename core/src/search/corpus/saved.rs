@@ -12,6 +12,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use memdir_search::Index;
 use memdir_store::StoreInfo;
 
+use super::super::reader::Reader;
 use super::super::trust::Seen;
 use super::{Corpus, FileState, name, path_of};
 use crate::options::MemoryOptions;
@@ -104,27 +105,5 @@ impl Corpus {
             }
         }
         (held == self.index.len()).then_some(self)
-    }
-}
-
-/// Reads bytes; every method returns `None` at their end.
-struct Reader<'b> {
-    rest: &'b [u8],
-}
-
-impl<'b> Reader<'b> {
-    fn take(&mut self, count: usize) -> Option<&'b [u8]> {
-        let (taken, rest) = self.rest.split_at_checked(count)?;
-        self.rest = rest;
-        Some(taken)
-    }
-
-    fn number(&mut self) -> Option<u64> {
-        Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
-    }
-
-    fn slice(&mut self) -> Option<&'b [u8]> {
-        let length = usize::try_from(self.number()?).ok()?;
-        self.take(length)
     }
 }

@@ -242,6 +242,20 @@ public class MemoryOptionsBuilder internal constructor() {
         apply { options = options.copy(searchRecency = searchRecency) }
 
     /**
+     * The name of the model behind `embedder`, with its version. It is required with an embedder, because a vector
+     * is kept under this name and the SHA-256 of its text. A new model needs a new name. Default: `null`.
+     */
+    public fun embedderName(embedderName: String?): MemoryOptionsBuilder =
+        apply { options = options.copy(embedderName = embedderName) }
+
+    /**
+     * The time that one search waits for `embedder`. After that the answer is by words alone, and later searches
+     * embed the rest. `null` waits without limit, as a program that embeds many files does. Default: 10 seconds.
+     */
+    public fun embedderTimeout(embedderTimeout: Duration?): MemoryOptionsBuilder =
+        apply { options = options.copy(embedderTimeout = embedderTimeout) }
+
+    /**
      * Includes the reply's text in the events for `after`. Default: no.
      */
     public fun eventContent(eventContent: Boolean): MemoryOptionsBuilder =

@@ -666,6 +666,9 @@ internal interface UniffiCallbackInterfaceStoreFactoryMethod0 : com.sun.jna.Call
 internal interface UniffiCallbackInterfaceCopyWatchMethod0 : com.sun.jna.Callback {
     fun callback(`uniffiHandle`: Long,`progress`: RustBuffer.ByValue,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,)
 }
+internal interface UniffiCallbackInterfaceEmbedderMethod0 : com.sun.jna.Callback {
+    fun callback(`uniffiHandle`: Long,`texts`: RustBuffer.ByValue,`isQuery`: Byte,`uniffiOutReturn`: RustBuffer,uniffiCallStatus: UniffiRustCallStatus,)
+}
 internal interface UniffiCallbackInterfaceExpiryWatchMethod0 : com.sun.jna.Callback {
     fun callback(`uniffiHandle`: Long,`progress`: RustBuffer.ByValue,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,)
 }
@@ -765,6 +768,25 @@ internal open class UniffiVTableCallbackInterfaceCopyWatch(
         `uniffiFree` = other.`uniffiFree`
         `uniffiClone` = other.`uniffiClone`
         `copying` = other.`copying`
+    }
+
+}
+@Structure.FieldOrder("uniffiFree", "uniffiClone", "embed")
+internal open class UniffiVTableCallbackInterfaceEmbedder(
+    @JvmField internal var `uniffiFree`: UniffiCallbackInterfaceFree? = null,
+    @JvmField internal var `uniffiClone`: UniffiCallbackInterfaceClone? = null,
+    @JvmField internal var `embed`: UniffiCallbackInterfaceEmbedderMethod0? = null,
+) : Structure() {
+    class UniffiByValue(
+        `uniffiFree`: UniffiCallbackInterfaceFree? = null,
+        `uniffiClone`: UniffiCallbackInterfaceClone? = null,
+        `embed`: UniffiCallbackInterfaceEmbedderMethod0? = null,
+    ): UniffiVTableCallbackInterfaceEmbedder(`uniffiFree`,`uniffiClone`,`embed`,), Structure.ByValue
+
+   internal fun uniffiSetValue(other: UniffiVTableCallbackInterfaceEmbedder) {
+        `uniffiFree` = other.`uniffiFree`
+        `uniffiClone` = other.`uniffiClone`
+        `embed` = other.`embed`
     }
 
 }
@@ -936,6 +958,8 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_copywatch_copying(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_method_embedder_embed(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_method_expirywatch_scanned(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_hookcall_actor(
@@ -951,6 +975,8 @@ internal object IntegrityCheckingUniffiLib {
     external fun uniffi_memdir_ffi_checksum_method_memoryhooks_before(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memoryhooks_after(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_with_embedder(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_bootstrap(
     ): Int
@@ -1129,6 +1155,7 @@ internal object UniffiLib {
         uniffiCallbackInterfaceChangeListener.register(this)
         uniffiCallbackInterfaceCopyWatch.register(this)
         uniffiCallbackInterfaceEdit.register(this)
+        uniffiCallbackInterfaceEmbedder.register(this)
         uniffiCallbackInterfaceExpiryWatch.register(this)
         uniffiCallbackInterfaceMemoryHooks.register(this)
         uniffiCallbackInterfaceStore.register(this)
@@ -1175,6 +1202,14 @@ internal object UniffiLib {
     ): Unit
     external fun uniffi_memdir_ffi_fn_method_copywatch_copying(`ptr`: Long,`progress`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Byte
+    external fun uniffi_memdir_ffi_fn_clone_embedder(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
+    external fun uniffi_memdir_ffi_fn_free_embedder(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_init_callback_vtable_embedder(`vtable`: UniffiVTableCallbackInterfaceEmbedder,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_method_embedder_embed(`ptr`: Long,`texts`: RustBuffer.ByValue,`isQuery`: Byte,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_clone_expirywatch(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Long
     external fun uniffi_memdir_ffi_fn_free_expirywatch(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
@@ -1214,6 +1249,8 @@ internal object UniffiLib {
     external fun uniffi_memdir_ffi_fn_constructor_memory_new(`store`: RustBuffer.ByValue,`options`: RustBuffer.ByValue,`hooks`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Long
     external fun uniffi_memdir_ffi_fn_constructor_memory_with_store(`store`: Long,`options`: RustBuffer.ByValue,`hooks`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
+    external fun uniffi_memdir_ffi_fn_method_memory_with_embedder(`ptr`: Long,`embedder`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Long
     external fun uniffi_memdir_ffi_fn_method_memory_bootstrap(`ptr`: Long,`about`: RustBuffer.ByValue,`features`: RustBuffer.ByValue,`init`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
@@ -1593,6 +1630,9 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_copywatch_copying() and 0xFFFF) != 44205) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
+    if ((lib.uniffi_memdir_ffi_checksum_method_embedder_embed() and 0xFFFF) != 4661) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
     if ((lib.uniffi_memdir_ffi_checksum_method_expirywatch_scanned() and 0xFFFF) != 21051) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
@@ -1615,6 +1655,9 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_after() and 0xFFFF) != 14776) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_with_embedder() and 0xFFFF) != 41190) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_bootstrap() and 0xFFFF) != 34000) {
@@ -2035,6 +2078,29 @@ internal object FfiConverterLong: FfiConverter<Long, Long> {
 
     override fun write(value: Long, buf: ByteBuffer) {
         buf.putLong(value)
+    }
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterFloat: FfiConverter<Float, Float> {
+    override fun lift(value: Float): Float {
+        return value
+    }
+
+    override fun read(buf: ByteBuffer): Float {
+        return buf.getFloat()
+    }
+
+    override fun lower(value: Float): Float {
+        return value
+    }
+
+    override fun allocationSize(value: Float) = 4UL
+
+    override fun write(value: Float, buf: ByteBuffer) {
+        buf.putFloat(value)
     }
 }
 
@@ -3614,6 +3680,349 @@ internal object FfiConverterTypeEdit: FfiConverter<Edit, Long> {
 
 
 /**
+ * Your own model that turns texts into vectors, for searches by meaning. See `Memory.with_embedder`.
+ */
+public fun interface Embedder {
+
+    /**
+     * Returns a vector for each text, in the order of the texts. All vectors of an embedder have the same length, and their
+     * directions are compared.
+     *
+     * `is_query` is true for the words of a question, and false for passages of files. Many models have an instruction or a
+     * parameter for each. There is one text, or up to 64. Each call has a thread of its own, so it may block. If it throws,
+     * the search answers by words alone.
+     */
+    @Throws(EmbedderException::class)
+    fun `embed`(`texts`: List<kotlin.String>, `isQuery`: kotlin.Boolean): List<List<kotlin.Float>>
+
+    companion object
+}
+
+/**
+ * Your own model that turns texts into vectors, for searches by meaning. See `Memory.with_embedder`.
+ */
+internal open class EmbedderImpl: AutoCloseable, Embedder
+{
+
+    @Suppress("UNUSED_PARAMETER")
+    /**
+     * @suppress
+     */
+    internal constructor(withHandle: UniffiWithHandle, handle: Long) {
+        this.handle = handle
+        this.cleanable = UniffiLib.CLEANER.register(this, UniffiCleanAction(handle))
+    }
+
+    /**
+     * @suppress
+     *
+     * This constructor can be used to instantiate a fake object. Only used for tests. Any
+     * attempt to actually use an object constructed this way will fail as there is no
+     * connected Rust object.
+     */
+    @Suppress("UNUSED_PARAMETER")
+    internal constructor(noHandle: NoHandle) {
+        this.handle = 0
+        this.cleanable = null
+    }
+
+    internal val handle: Long
+    internal val cleanable: UniffiCleaner.Cleanable?
+
+    private val wasDestroyed = AtomicBoolean(false)
+    private val callCounter = AtomicLong(1)
+
+    /**
+     * Whether the current object has been destroyed and its reference is gone in the Rust side.
+     */
+    internal val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
+
+    internal fun destroy() {
+        // Only allow a single call to this method.
+        // TODO: maybe we should log a warning if called more than once?
+        if (this.wasDestroyed.compareAndSet(false, true)) {
+            // This decrement always matches the initial count of 1 given at creation time.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    @Synchronized
+    override fun close() {
+        this.destroy()
+    }
+
+    internal inline fun <R> callWithHandle(block: (handle: Long) -> R): R {
+        // Check and increment the call counter, to keep the object alive.
+        // This needs a compare-and-set retry loop in case of concurrent updates.
+        do {
+            val c = this.callCounter.get()
+            if (c == 0L) {
+                throw IllegalStateException("${this.javaClass.simpleName} object has already been destroyed")
+            }
+            if (c == Long.MAX_VALUE) {
+                throw IllegalStateException("${this.javaClass.simpleName} call counter would overflow")
+            }
+        } while (! this.callCounter.compareAndSet(c, c + 1L))
+        // Now we can safely do the method call without the handle being freed concurrently.
+        try {
+            return block(this.uniffiCloneHandle())
+        } finally {
+            // This decrement always matches the increment we performed above.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    // Use a static inner class instead of a closure so as not to accidentally
+    // capture `this` as part of the cleanable's action.
+    private class UniffiCleanAction(private val handle: Long) : Runnable {
+        override fun run() {
+            if (handle == 0.toLong()) {
+                // Fake object created with `NoHandle`, don't try to free.
+                return;
+            }
+            uniffiRustCall { status ->
+                UniffiLib.uniffi_memdir_ffi_fn_free_embedder(handle, status)
+            }
+        }
+    }
+
+    /**
+     * @suppress
+     */
+    internal fun uniffiCloneHandle(): Long {
+        if (handle == 0.toLong()) {
+            throw InternalException("uniffiCloneHandle() called on NoHandle object");
+        }
+        return uniffiRustCall() { status ->
+            UniffiLib.uniffi_memdir_ffi_fn_clone_embedder(handle, status)
+        }
+    }
+
+
+    /**
+     * Returns a vector for each text, in the order of the texts. All vectors of an embedder have the same length, and their
+     * directions are compared.
+     *
+     * `is_query` is true for the words of a question, and false for passages of files. Many models have an instruction or a
+     * parameter for each. There is one text, or up to 64. Each call has a thread of its own, so it may block. If it throws,
+     * the search answers by words alone.
+     */
+    @Throws(EmbedderException::class)override fun `embed`(`texts`: List<kotlin.String>, `isQuery`: kotlin.Boolean): List<List<kotlin.Float>> {
+            return FfiConverterSequenceSequenceFloat.lift(
+    callWithHandle {
+    uniffiRustCallWithError(EmbedderException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_embedder_embed(
+        it,
+
+        FfiConverterSequenceString.lower(`texts`),
+        FfiConverterBoolean.lower(`isQuery`),_status)
+}
+    }
+    )
+    }
+
+
+
+
+
+
+
+
+
+    /**
+     * @suppress
+     */
+    companion object
+
+}
+
+
+
+// Put the implementation in an object so we don't pollute the top-level namespace
+internal object uniffiCallbackInterfaceEmbedder {
+    internal object `embed`: UniffiCallbackInterfaceEmbedderMethod0 {
+        override fun callback(`uniffiHandle`: Long,`texts`: RustBuffer.ByValue,`isQuery`: Byte,`uniffiOutReturn`: RustBuffer,uniffiCallStatus: UniffiRustCallStatus,) {
+            val uniffiObj = FfiConverterTypeEmbedder.handleMap.get(uniffiHandle)
+            val makeCall = { ->
+                uniffiObj.`embed`(
+                    FfiConverterSequenceString.lift(`texts`),
+                    FfiConverterBoolean.lift(`isQuery`),
+                )
+            }
+            val writeReturn = { value: List<List<kotlin.Float>> -> uniffiOutReturn.setValue(FfiConverterSequenceSequenceFloat.lower(value)) }
+            uniffiTraitInterfaceCallWithError(
+                uniffiCallStatus,
+                makeCall,
+                writeReturn,
+                { e: EmbedderException -> FfiConverterTypeEmbedderError.lower(e) }
+            )
+        }
+    }
+
+    internal object uniffiFree: UniffiCallbackInterfaceFree {
+        override fun callback(handle: Long) {
+            FfiConverterTypeEmbedder.handleMap.remove(handle)
+        }
+    }
+
+    internal object uniffiClone: UniffiCallbackInterfaceClone {
+        override fun callback(handle: Long): Long {
+            return FfiConverterTypeEmbedder.handleMap.clone(handle)
+        }
+    }
+
+    internal var vtable = UniffiVTableCallbackInterfaceEmbedder.UniffiByValue(
+        uniffiFree,
+        uniffiClone,
+        `embed`,
+    )
+
+    // Registers the foreign callback with the Rust side.
+    // This method is generated for each callback interface.
+    internal fun register(lib: UniffiLib) {
+        lib.uniffi_memdir_ffi_fn_init_callback_vtable_embedder(vtable)
+    }
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeEmbedder: FfiConverter<Embedder, Long> {
+    internal val handleMap = UniffiHandleMap<Embedder>()
+
+    override fun lower(value: Embedder): Long {
+        if (value is EmbedderImpl) {
+             // Rust-implemented object.  Clone the handle and return it
+            return value.uniffiCloneHandle()
+         } else {
+            // Kotlin object, generate a new vtable handle and return that.
+            return handleMap.insert(value)
+         }
+    }
+
+    override fun lift(value: Long): Embedder {
+        if ((value and 1.toLong()) == 0.toLong()) {
+            // Rust-generated handle, construct a new class that uses the handle to implement the
+            // interface
+            return EmbedderImpl(UniffiWithHandle, value)
+        } else {
+            // Kotlin-generated handle, get the object from the handle map
+            return handleMap.remove(value)
+        }
+    }
+
+    override fun read(buf: ByteBuffer): Embedder {
+        return lift(buf.getLong())
+    }
+
+    override fun allocationSize(value: Embedder) = 8UL
+
+    override fun write(value: Embedder, buf: ByteBuffer) {
+        buf.putLong(lower(value))
+    }
+}
+
+
+// This template implements a class for working with a Rust struct via a handle
+// to the live Rust struct on the other side of the FFI.
+//
+// There's some subtlety here, because we have to be careful not to operate on a Rust
+// struct after it has been dropped, and because we must expose a public API for freeing
+// theq Kotlin wrapper object in lieu of reliable finalizers. The core requirements are:
+//
+//   * Each instance holds an opaque handle to the underlying Rust struct.
+//     Method calls need to read this handle from the object's state and pass it in to
+//     the Rust FFI.
+//
+//   * When an instance is no longer needed, its handle should be passed to a
+//     special destructor function provided by the Rust FFI, which will drop the
+//     underlying Rust struct.
+//
+//   * Given an instance, calling code is expected to call the special
+//     `destroy` method in order to free it after use, either by calling it explicitly
+//     or by using a higher-level helper like the `use` method. Failing to do so risks
+//     leaking the underlying Rust struct.
+//
+//   * We can't assume that calling code will do the right thing, and must be prepared
+//     to handle Kotlin method calls executing concurrently with or even after a call to
+//     `destroy`, and to handle multiple (possibly concurrent!) calls to `destroy`.
+//
+//   * We must never allow Rust code to operate on the underlying Rust struct after
+//     the destructor has been called, and must never call the destructor more than once.
+//     Doing so may trigger memory unsafety.
+//
+//   * To mitigate many of the risks of leaking memory and use-after-free unsafety, a `Cleaner`
+//     is implemented to call the destructor when the Kotlin object becomes unreachable.
+//     This is done in a background thread. This is not a panacea, and client code should be aware that
+//      1. the thread may starve if some there are objects that have poorly performing
+//     `drop` methods or do significant work in their `drop` methods.
+//      2. the thread is shared across the whole library. This can be tuned by using `android_cleaner = true`,
+//         or `android = true` in the [`kotlin` section of the `uniffi.toml` file](https://mozilla.github.io/uniffi-rs/kotlin/configuration.html).
+//
+// If we try to implement this with mutual exclusion on access to the handle, there is the
+// possibility of a race between a method call and a concurrent call to `destroy`:
+//
+//    * Thread A starts a method call, reads the value of the handle, but is interrupted
+//      before it can pass the handle over the FFI to Rust.
+//    * Thread B calls `destroy` and frees the underlying Rust struct.
+//    * Thread A resumes, passing the already-read handle value to Rust and triggering
+//      a use-after-free.
+//
+// One possible solution would be to use a `ReadWriteLock`, with each method call taking
+// a read lock (and thus allowed to run concurrently) and the special `destroy` method
+// taking a write lock (and thus blocking on live method calls). However, we aim not to
+// generate methods with any hidden blocking semantics, and a `destroy` method that might
+// block if called incorrectly seems to meet that bar.
+//
+// So, we achieve our goals by giving each instance an associated `AtomicLong` counter to track
+// the number of in-flight method calls, and an `AtomicBoolean` flag to indicate whether `destroy`
+// has been called. These are updated according to the following rules:
+//
+//    * The initial value of the counter is 1, indicating a live object with no in-flight calls.
+//      The initial value for the flag is false.
+//
+//    * At the start of each method call, we atomically check the counter.
+//      If it is 0 then the underlying Rust struct has already been destroyed and the call is aborted.
+//      If it is nonzero them we atomically increment it by 1 and proceed with the method call.
+//
+//    * At the end of each method call, we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+//    * When `destroy` is called, we atomically flip the flag from false to true.
+//      If the flag was already true we silently fail.
+//      Otherwise we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+// Astute readers may observe that this all sounds very similar to the way that Rust's `Arc<T>` works,
+// and indeed it is, with the addition of a flag to guard against multiple calls to `destroy`.
+//
+// The overall effect is that the underlying Rust struct is destroyed only when `destroy` has been
+// called *and* all in-flight method calls have completed, avoiding violating any of the expectations
+// of the underlying Rust code.
+//
+// This makes a cleaner a better alternative to _not_ calling `destroy()` as
+// and when the object is finished with, but the abstraction is not perfect: if the Rust object's `drop`
+// method is slow, and/or there are many objects to cleanup, and it's on a low end Android device, then the cleaner
+// thread may be starved, and the app will leak memory.
+//
+// In this case, `destroy`ing manually may be a better solution.
+//
+// The cleaner can live side by side with the manual calling of `destroy`. In the order of responsiveness, uniffi objects
+// with Rust peers are reclaimed:
+//
+// 1. By calling the `destroy` method of the object, which calls `rustObject.free()`. If that doesn't happen:
+// 2. When the object becomes unreachable, AND the Cleaner thread gets to call `rustObject.free()`. If the thread is starved then:
+// 3. The memory is reclaimed when the process terminates.
+//
+// [1] https://stackoverflow.com/questions/24376768/can-java-finalize-an-object-when-it-is-still-in-scope/24380219
+//
+
+
+/**
  * Receives the progress of an expiry.
  */
 public fun interface ExpiryWatch {
@@ -4325,6 +4734,17 @@ internal object FfiConverterTypeHookCall: FfiConverter<HookCall, Long> {
 public interface MemoryInterface {
 
     /**
+     * The same memory with an embedder, so `search` also finds files by their meaning. It requires the option
+     * `embedder_name`. A search embeds the question, and each passage that has no vector yet, and joins both rankings. If
+     * the embedder fails or takes longer than `embedder_timeout`, the answer is by words alone, and its `words_only` says
+     * why. Close both memories.
+     *
+     * Throws `Config` without the option `embedder_name`.
+     */
+    @Throws(MemdirException::class)
+    fun `withEmbedder`(`embedder`: Embedder): Memory
+
+    /**
      * Creates the files with which a project of several sessions begins: `progress.md`, `features.md` and `init.md`.
      * Existing files are left unchanged. Returns the paths of the files that were created. The model cannot call this.
      *
@@ -4928,6 +5348,29 @@ open class Memory: AutoCloseable, MemoryInterface
             UniffiLib.uniffi_memdir_ffi_fn_clone_memory(handle, status)
         }
     }
+
+
+    /**
+     * The same memory with an embedder, so `search` also finds files by their meaning. It requires the option
+     * `embedder_name`. A search embeds the question, and each passage that has no vector yet, and joins both rankings. If
+     * the embedder fails or takes longer than `embedder_timeout`, the answer is by words alone, and its `words_only` says
+     * why. Close both memories.
+     *
+     * Throws `Config` without the option `embedder_name`.
+     */
+    @Throws(MemdirException::class)override fun `withEmbedder`(`embedder`: Embedder): Memory {
+            return FfiConverterTypeMemory.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_with_embedder(
+        it,
+
+        FfiConverterTypeEmbedder.lower(`embedder`),_status)
+}
+    }
+    )
+    }
+
 
 
     /**
@@ -10319,6 +10762,20 @@ data class MemoryOptions (
     val `searchRecency`: java.time.Duration? = null
     ,
     /**
+     * The name of the model behind `embedder`, with its version. It is required with an embedder,
+     * because a vector is kept under this name and the SHA-256 of its text. A new model needs a
+     * new name. Default: `null`.
+     */
+    val `embedderName`: kotlin.String? = null
+    ,
+    /**
+     * The time that one search waits for `embedder`. After that the answer is by words alone, and
+     * later searches embed the rest. `null` waits without limit, as a program that embeds many
+     * files does. Default: 10 seconds.
+     */
+    val `embedderTimeout`: java.time.Duration? = java.time.Duration.ofSeconds(10)
+    ,
+    /**
      * Includes the reply's text in the events for `after`. Default: no.
      */
     val `eventContent`: kotlin.Boolean = false
@@ -10399,6 +10856,8 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
             FfiConverterOptionalLong.read(buf),
             FfiConverterBoolean.read(buf),
             FfiConverterOptionalTypeMemdirDuration.read(buf),
+            FfiConverterOptionalTypeMemdirText.read(buf),
+            FfiConverterOptionalTypeMemdirDuration.read(buf),
             FfiConverterBoolean.read(buf),
             FfiConverterOptionalTypeDurability.read(buf),
             FfiConverterOptionalTypeMemdirDuration.read(buf),
@@ -10434,6 +10893,8 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
             FfiConverterOptionalLong.allocationSize(value.`searchMaxBytes`) +
             FfiConverterBoolean.allocationSize(value.`searchKeep`) +
             FfiConverterOptionalTypeMemdirDuration.allocationSize(value.`searchRecency`) +
+            FfiConverterOptionalTypeMemdirText.allocationSize(value.`embedderName`) +
+            FfiConverterOptionalTypeMemdirDuration.allocationSize(value.`embedderTimeout`) +
             FfiConverterBoolean.allocationSize(value.`eventContent`) +
             FfiConverterOptionalTypeDurability.allocationSize(value.`durability`) +
             FfiConverterOptionalTypeMemdirDuration.allocationSize(value.`lockTimeout`) +
@@ -10468,6 +10929,8 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
             FfiConverterOptionalLong.write(value.`searchMaxBytes`, buf)
             FfiConverterBoolean.write(value.`searchKeep`, buf)
             FfiConverterOptionalTypeMemdirDuration.write(value.`searchRecency`, buf)
+            FfiConverterOptionalTypeMemdirText.write(value.`embedderName`, buf)
+            FfiConverterOptionalTypeMemdirDuration.write(value.`embedderTimeout`, buf)
             FfiConverterBoolean.write(value.`eventContent`, buf)
             FfiConverterOptionalTypeDurability.write(value.`durability`, buf)
             FfiConverterOptionalTypeMemdirDuration.write(value.`lockTimeout`, buf)
@@ -11104,6 +11567,12 @@ data class SearchResults (
      * because a file is too large to be redacted for a view (`sensitive_on_view`).
      */
     val `filesLeftOut`: kotlin.Long
+    ,
+    /**
+     * Why the answer is by words alone, although the memory has an embedder: the embedder failed or was too slow. Null
+     * if the vectors had their part, and without an embedder.
+     */
+    val `wordsOnly`: kotlin.String? = null
 
 ){
 
@@ -11122,17 +11591,20 @@ internal object FfiConverterTypeSearchResults: FfiConverterRustBuffer<SearchResu
         return SearchResults(
             FfiConverterSequenceTypeSearchHit.read(buf),
             FfiConverterLong.read(buf),
+            FfiConverterOptionalString.read(buf),
         )
     }
 
     override fun allocationSize(value: SearchResults) = (
             FfiConverterSequenceTypeSearchHit.allocationSize(value.`hits`) +
-            FfiConverterLong.allocationSize(value.`filesLeftOut`)
+            FfiConverterLong.allocationSize(value.`filesLeftOut`) +
+            FfiConverterOptionalString.allocationSize(value.`wordsOnly`)
     )
 
     override fun write(value: SearchResults, buf: ByteBuffer) {
             FfiConverterSequenceTypeSearchHit.write(value.`hits`, buf)
             FfiConverterLong.write(value.`filesLeftOut`, buf)
+            FfiConverterOptionalString.write(value.`wordsOnly`, buf)
     }
 }
 
@@ -11972,6 +12444,77 @@ internal object FfiConverterTypeDurability: FfiConverterRustBuffer<Durability> {
 }
 
 
+
+
+
+
+
+/**
+ * The error of an [`Embedder`].
+ */
+sealed class EmbedderException: kotlin.Exception() {
+
+    /**
+     * It failed.
+     */
+    class Failed(
+
+        /**
+         * The reason, for the result of the search.
+         */
+        val `reason`: kotlin.String
+        ) : EmbedderException() {
+        override val message
+            get() = `reason`
+    }
+
+
+
+
+
+    internal companion object ErrorHandler : UniffiRustCallStatusErrorHandler<EmbedderException> {
+        override fun lift(error_buf: RustBuffer.ByValue): EmbedderException = FfiConverterTypeEmbedderError.lift(error_buf)
+    }
+
+
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeEmbedderError : FfiConverterRustBuffer<EmbedderException> {
+    override fun read(buf: ByteBuffer): EmbedderException {
+
+
+        return when(buf.getInt()) {
+            1 -> EmbedderException.Failed(
+                FfiConverterString.read(buf),
+                )
+            else -> throw RuntimeException("invalid error enum value, something is very wrong!!")
+        }
+    }
+
+    override fun allocationSize(value: EmbedderException): ULong {
+        return when(value) {
+            is EmbedderException.Failed -> (
+                // Add the size for the Int that specifies the variant plus the size needed for all fields
+                4UL
+                + FfiConverterString.allocationSize(value.`reason`.wellFormed())
+            )
+        }
+    }
+
+    override fun write(value: EmbedderException, buf: ByteBuffer) {
+        when(value) {
+            is EmbedderException.Failed -> {
+                buf.putInt(1)
+                FfiConverterString.write(value.`reason`.wellFormed(), buf)
+                Unit
+            }
+        }.let { /* this makes the `when` an expression, which ensures it is exhaustive */ }
+    }
+
+}
 
 
 
@@ -14529,6 +15072,34 @@ internal object FfiConverterSequenceLong: FfiConverterRustBuffer<List<kotlin.Lon
 /**
  * @suppress
  */
+internal object FfiConverterSequenceFloat: FfiConverterRustBuffer<List<kotlin.Float>> {
+    override fun read(buf: ByteBuffer): List<kotlin.Float> {
+        val len = buf.getInt()
+        return List<kotlin.Float>(len) {
+            FfiConverterFloat.read(buf)
+        }
+    }
+
+    override fun allocationSize(value: List<kotlin.Float>): ULong {
+        val sizeForLength = 4UL
+        val sizeForItems = value.map { FfiConverterFloat.allocationSize(it) }.sum()
+        return sizeForLength + sizeForItems
+    }
+
+    override fun write(value: List<kotlin.Float>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        value.iterator().forEach {
+            FfiConverterFloat.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
 internal object FfiConverterSequenceString: FfiConverterRustBuffer<List<kotlin.String>> {
     override fun read(buf: ByteBuffer): List<kotlin.String> {
         val len = buf.getInt()
@@ -14995,6 +15566,34 @@ internal object FfiConverterSequenceTypeVersion: FfiConverterRustBuffer<List<Ver
         buf.putInt(value.size)
         value.iterator().forEach {
             FfiConverterTypeVersion.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterSequenceSequenceFloat: FfiConverterRustBuffer<List<List<kotlin.Float>>> {
+    override fun read(buf: ByteBuffer): List<List<kotlin.Float>> {
+        val len = buf.getInt()
+        return List<List<kotlin.Float>>(len) {
+            FfiConverterSequenceFloat.read(buf)
+        }
+    }
+
+    override fun allocationSize(value: List<List<kotlin.Float>>): ULong {
+        val sizeForLength = 4UL
+        val sizeForItems = value.map { FfiConverterSequenceFloat.allocationSize(it) }.sum()
+        return sizeForLength + sizeForItems
+    }
+
+    override fun write(value: List<List<kotlin.Float>>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        value.iterator().forEach {
+            FfiConverterSequenceFloat.write(it, buf)
         }
     }
 }

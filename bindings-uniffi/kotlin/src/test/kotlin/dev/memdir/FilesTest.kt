@@ -156,6 +156,42 @@ class FilesTest {
     }
 
     @Test
+    fun `an embedder finds what is meant`() {
+        val texts = mutableListOf<Pair<String, Boolean>>()
+        val embedder = Embedder { given, isQuery ->
+            given.mapTo(texts) { it to isQuery }
+            given.map { listOf(if ("car" in it || "automobile" in it) 1f else 0f, if ("tea" in it) 1f else 0f) }
+        }
+        val options = MemoryOptions(embedderName = "meanings-1")
+        Memory("memory:", options).use { words ->
+            words.write("/memories/garage.md", "The car is red.")
+            words.write(path, "Anna likes it.")
+            assertEquals(emptyList<SearchHit>(), words.search("an automobile").hits)
+            words.withEmbedder(embedder).use { memory ->
+                val found = memory.search("an automobile")
+                assertEquals(listOf("/memories/garage.md"), found.hits.map { it.path })
+                assertNull(found.wordsOnly)
+                val passages = setOf("garage.md\nThe car is red." to false, "tea.md\nAnna likes it." to false)
+                assertEquals(passages + ("an automobile" to true), texts.toSet())
+                runBlocking { assertEquals(found, SuspendingMemory(memory).search("an automobile")) }
+            }
+            val failing = Embedder { _, _ -> throw EmbedderException.Failed("the service is away") }
+            words.withEmbedder(failing).use { memory ->
+                val found = memory.search("red")
+                assertEquals(listOf("/memories/garage.md"), found.hits.map { it.path })
+                assertEquals("the embedder failed: the service is away", found.wordsOnly)
+            }
+            words.withEmbedder { _, _ -> error("a mistake") }.use { memory ->
+                assertTrue("a mistake" in memory.search("red").wordsOnly!!)
+            }
+        }
+        Memory("memory:").use { memory ->
+            val error = assertThrows<MemdirException.Config> { memory.withEmbedder(embedder) }
+            assertEquals("embedderName", error.option)
+        }
+    }
+
+    @Test
     fun `a model searches with a tool of its own`() =
         Memory("memory:").use { memory ->
             memory.write(path, "# Anna\n\n- likes green tea\n")
