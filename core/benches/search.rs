@@ -54,7 +54,7 @@ fn main() {
             warm(name, &store, question);
             #[cfg(all(unix, feature = "postgres"))]
             if address.starts_with("postgres") {
-                select::compare(&address, &store, question);
+                select::compare(address, &store, question);
             }
         }
         if address == "memory:" {
@@ -142,45 +142,6 @@ fn warm(name: &str, store: &Arc<dyn Store>, question: &str) {
     }
 }
 
-/// A search after which nothing has changed, and its parts: the question whether anything has, and the ranking. Each is compared with a
-/// prepared `select` of the row that has the newest change, over the same driver.
-#[cfg(all(unix, feature = "postgres"))]
-mod select {
-    use super::*;
-
-    const SELECT: &str = "SELECT changes[1]::text FROM memdir.node WHERE namespace = $1 AND parent = 0 AND name = ''";
-    const ROUNDS: usize = 201;
-
-    pub(super) fn compare(address: &str, store: &Arc<dyn Store>, question: &str) {
-        let (server, namespace) = address.split_once("?namespace=").unwrap();
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-        let connecting = tokio_postgres::connect(server, tokio_postgres::NoTls);
-        let (client, connection) = runtime.block_on(connecting).unwrap();
-        runtime.spawn(connection);
-        let statement = runtime.block_on(client.prepare(SELECT)).unwrap();
-        let memory = Memory::with_store(Arc::clone(store), MemoryOptions::default());
-        search(&memory, question);
-        // The same files, without a server.
-        let copy: Arc<dyn Store> = Arc::new(memdir::store::InProcess::new());
-        fill(&*copy);
-        let alone = Memory::with_store(copy, MemoryOptions::default());
-        search(&alone, question);
-        let (mut ours, mut asked, mut ranked, mut floor) =
-            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for _ in 0..ROUNDS {
-            ours.push(timed(|| search(&memory, question)));
-            asked.push(timed(|| drop(store.revision().unwrap())));
-            ranked.push(timed(|| search(&alone, question)));
-            floor.push(timed(|| {
-                drop(runtime.block_on(client.query(&statement, &[&namespace])).unwrap());
-            }));
-        }
-        show("PostgreSQL: search, select", ours, floor.clone());
-        show("PostgreSQL: revision, select", asked, floor.clone());
-        show("PostgreSQL: ranking alone, select", ranked, floor);
-    }
-}
-
 /// The numbers of a vector: those of a model of middle size.
 const DIMENSIONS: usize = 768;
 
@@ -219,6 +180,45 @@ fn by_meaning(name: &str, store: &Arc<dyn Store>) {
         floor.push(timed(|| search(&words, QUESTIONS[0])));
     }
     show(&format!("{name}: meaning, against words"), ours, floor);
+}
+
+/// A search after which nothing has changed, and its parts: the question whether anything has, and the ranking. Each is compared with a
+/// prepared `select` of the row that has the newest change, over the same driver.
+#[cfg(all(unix, feature = "postgres"))]
+mod select {
+    use super::*;
+
+    const SELECT: &str = "SELECT changes[1]::text FROM memdir.node WHERE namespace = $1 AND parent = 0 AND name = ''";
+    const ROUNDS: usize = 201;
+
+    pub(super) fn compare(address: &str, store: &Arc<dyn Store>, question: &str) {
+        let (server, namespace) = address.split_once("?namespace=").unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+        let connecting = tokio_postgres::connect(server, tokio_postgres::NoTls);
+        let (client, connection) = runtime.block_on(connecting).unwrap();
+        runtime.spawn(connection);
+        let statement = runtime.block_on(client.prepare(SELECT)).unwrap();
+        let memory = Memory::with_store(Arc::clone(store), MemoryOptions::default());
+        search(&memory, question);
+        // The same files, without a server.
+        let copy: Arc<dyn Store> = Arc::new(memdir::store::InProcess::new());
+        fill(&*copy);
+        let alone = Memory::with_store(copy, MemoryOptions::default());
+        search(&alone, question);
+        let (mut ours, mut asked, mut ranked, mut floor) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            ours.push(timed(|| search(&memory, question)));
+            asked.push(timed(|| drop(store.revision().unwrap())));
+            ranked.push(timed(|| search(&alone, question)));
+            floor.push(timed(|| {
+                drop(runtime.block_on(client.query(&statement, &[&namespace])).unwrap());
+            }));
+        }
+        show("PostgreSQL: search, select", ours, floor.clone());
+        show("PostgreSQL: revision, select", asked, floor.clone());
+        show("PostgreSQL: ranking alone, select", ranked, floor);
+    }
 }
 
 fn search(memory: &Memory, question: &str) {

@@ -1,7 +1,7 @@
 //! The hasher of the tables whose keys come from texts.
 //!
-//! Most of the time of an index is spent on words, so their hash must be fast. Texts may come from an attacker who looks for words with
-//! the same hash, so the hash has a key from the randomness of the system. No answer depends on the order of a table.
+//! Most of the time of an index is spent on words, so their hash must be fast. An attacker may write a text of words with the same hash, so
+//! the hash has a key from the randomness of the system. No answer depends on the order of a table.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use memdir_search::{Hit, Index, InvalidIndex, Language, Options, Query, Recency};
+use memdir_search::{Hit, Index, InvalidIndex, Language, NewFile, Options, Query, Recency};
 
 const DAY: Duration = Duration::from_secs(86_400);
 
@@ -63,6 +63,32 @@ fn texts_and_times_are_kept() {
     let read = Index::from_bytes(&index.to_bytes(), Options::default()).unwrap();
     assert_eq!(read.get("b"), index.get("b"));
     assert!(!index.remove("c"));
+}
+
+#[test]
+fn many_files_are_added_at_once() {
+    let texts: Vec<(String, String)> = (0..200)
+        .map(|at| {
+            (format!("{at}.md"), format!("# File {at}\n\nGreen tea, cup {}.\n", at % 7).repeat(50))
+        })
+        .collect();
+    let files: Vec<NewFile<'_>> = texts
+        .iter()
+        .map(|(path, text)| NewFile {
+            path,
+            text: text.as_bytes(),
+            modified: Some(SystemTime::UNIX_EPOCH),
+        })
+        .collect();
+    let mut expected = Index::new(Options::default());
+    for file in &files {
+        expected.put(file.path, file.text, file.modified).unwrap();
+    }
+    let mut index = Index::new(Options::default());
+    assert!(index.put_all(&files).iter().all(Result::is_ok));
+    assert_eq!(index.put_all(&files[..20]).len(), 20);
+    assert_eq!(index.to_bytes(), expected.to_bytes());
+    assert_eq!(index.put_all(&[]), []);
 }
 
 #[test]

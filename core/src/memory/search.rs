@@ -99,10 +99,7 @@ impl Memory {
     ) -> Result<SearchResults, Error> {
         if question.path.names().any(is_hidden) {
             let files = files::list(store, question.path, MAX_LEVELS)?;
-            let mut results = Searcher::search_among(store, &self.policies, question, files)?;
-            let reason = "a search at a hidden path embeds no texts";
-            results.words_only = self.embedder.as_ref().map(|_| reason.to_owned());
-            return Ok(results);
+            return Searcher::search_among(store, &self.policies, question, files);
         }
         let (kept, embedder) = (self.kept_search(), self.embedder.as_ref());
         self.searcher.search(store, &self.policies, question, kept.as_ref(), embedder)

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _, RandomState};
 use std::time::SystemTime;
 
-use memdir_search::{Index, Options, Query, Recency};
+use memdir_search::{Index, NewFile, Options, Query, Recency};
 use memdir_store::path::{Folding, MAX_LEVELS, MemoryPath};
 use memdir_store::{Error, StoreInfo};
 
@@ -236,8 +236,8 @@ impl Corpus {
         let to_read = self.compare(files);
         // A content is read after its fingerprint. If the file is changed in between, the next search finds another fingerprint.
         let max_bytes = u64::try_from(self.index.options().max_bytes).unwrap_or(u64::MAX);
-        read_each(store, policies, max_bytes, &to_read, &mut |file, content| {
-            self.put(file, content, listed);
+        read_each(store, policies, max_bytes, &to_read, &mut |files| {
+            self.put_all(files, listed);
         })?;
         let left_out = self.files.values().filter(|state| state.left_out_at.is_some());
         self.left_out = left_out.count() as u64;
@@ -310,45 +310,58 @@ impl Corpus {
         to_read
     }
 
-    /// Puts a file into the index.
-    fn put(&mut self, file: &Entry, content: Content, listed: (Moment, Moment)) {
-        let path = name(&file.path);
-        let outdated = self.outdated.get_or_insert_default();
-        let known = self.files.get(&file.path).filter(|known| known.is_kept);
-        if let Some(known) = known {
-            outdated.add(known.bytes);
-        }
-        let mut bytes = 0;
-        let is_left_out = match content {
-            Content::Gone => {
-                self.index.remove(path);
-                self.files.remove(&file.path);
-                self.forget_vectors(path);
-                return;
+    /// Puts files into the index, whose texts are cut into words by several threads.
+    fn put_all(&mut self, files: Vec<(&Entry, Content)>, listed: (Moment, Moment)) {
+        let mut new = Vec::new();
+        for (file, content) in files {
+            let path = name(&file.path);
+            let outdated = self.outdated.get_or_insert_default();
+            let known = self.files.get(&file.path).filter(|known| known.is_kept);
+            if let Some(known) = known {
+                outdated.add(known.bytes);
             }
-            Content::TooLarge => {
-                self.index.remove(path);
-                self.forget_vectors(path);
-                true
-            }
-            Content::Text(text) => {
-                bytes = text.len();
-                if self.index.get(path).is_some_and(|(_, known)| known == text) {
-                    self.index.set_modified(path, file.modified);
-                    false
-                } else {
+            match content {
+                Content::Gone => {
+                    self.index.remove(path);
+                    self.files.remove(&file.path);
                     self.forget_vectors(path);
-                    self.index.put(path, text, file.modified).is_err()
+                }
+                Content::TooLarge => {
+                    self.index.remove(path);
+                    self.forget_vectors(path);
+                    self.note(file, None, listed);
+                }
+                Content::Text(text) => {
+                    if self.index.get(path).is_some_and(|(_, known)| known == text) {
+                        self.index.set_modified(path, file.modified);
+                        self.note(file, Some(text.len()), listed);
+                    } else {
+                        self.forget_vectors(path);
+                        new.push((file, text));
+                    }
                 }
             }
-        };
+        }
+        let of_index = new.iter().map(|(file, text)| NewFile {
+            path: name(&file.path),
+            text: text.as_bytes(),
+            modified: file.modified,
+        });
+        let results = self.index.put_all(&of_index.collect::<Vec<_>>());
+        for ((file, text), result) in new.into_iter().zip(results) {
+            self.note(file, result.is_ok().then_some(text.len()), listed);
+        }
+    }
+
+    /// Takes note of a file that was read: the size of its text, or `None` if it is left out.
+    fn note(&mut self, file: &Entry, bytes: Option<usize>, listed: (Moment, Moment)) {
         let before = self.files.get(&file.path).map(|state| &state.seen);
         let state = FileState {
             seen: Seen::new(file, self.fingerprints, listed, before),
             modified: file.modified,
             round: self.round,
-            left_out_at: is_left_out.then(|| self.index.memory()),
-            bytes: if is_left_out { 0 } else { bytes },
+            left_out_at: bytes.is_none().then(|| self.index.memory()),
+            bytes: bytes.unwrap_or(0),
             is_kept: false,
         };
         self.files.insert(file.path.clone(), state);
@@ -398,7 +411,7 @@ impl Corpus {
     }
 
     /// Returns the files at `path` and below it that answer the question best.
-    pub(super) fn search(
+    fn search(
         &self,
         question: &Question<'_>,
         vector: Option<&Vector>,

@@ -148,7 +148,7 @@ impl Searcher {
         files.retain(Entry::is_file);
         let mut corpus = Corpus::begin(&store.info(), &policies.options, None, None);
         corpus.read(store, policies, files, (now, now))?;
-        Ok(corpus.search(question, None, None))
+        corpus.answer(question, None, None)
     }
 
     /// Drops the index, with the texts in it. A search that is running drops it at its end.

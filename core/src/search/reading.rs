@@ -30,7 +30,7 @@ pub(super) enum Content {
     Gone,
 }
 
-/// Reads files, and calls `visit` with the content of each, in order.
+/// Reads files, and calls `visit` with the contents of some at a time, in order.
 ///
 /// # Errors
 /// Failures of the store, and cancellation. Files were visited up to some file.
@@ -39,14 +39,14 @@ pub(super) fn read_each(
     policies: &Policies,
     max_bytes: u64,
     files: &[Entry],
-    visit: &mut dyn FnMut(&Entry, Content),
+    visit: &mut dyn FnMut(Vec<(&Entry, Content)>),
 ) -> Result<(), Error> {
     let mut rest = files;
     while let Some((first, after)) = rest.split_first() {
         store.check().map_err(Error::Store)?;
         let (batch, after_batch) = rest.split_at(batch_len(rest));
         if batch.is_empty() {
-            visit(first, read_one(store, policies, max_bytes, first)?);
+            visit(vec![(first, read_one(store, policies, max_bytes, first)?)]);
             rest = after;
             continue;
         }
@@ -55,20 +55,22 @@ pub(super) fn read_each(
         let context = Context::new().cancelled_by(store.cancellation());
         let read = store.read_batch(&context, &paths, &mut |content| contents.push(content));
         let read_files = contents.len().min(batch.len());
+        let mut texts = Vec::with_capacity(read_files);
         for (file, content) in batch.iter().zip(contents) {
             store.check().map_err(Error::Store)?;
-            visit(file, Content::Text(shown(policies, content)));
+            texts.push((file, Content::Text(shown(policies, content))));
         }
+        visit(texts);
         rest = &rest[read_files..];
         match (read, rest.split_first()) {
             (Err(error), _) if error.is_failure() => return Err(Error::Store(error)),
             // This file could not be read. The others are in the next batch.
             (Err(_), Some((file, after))) => {
-                visit(file, Content::Gone);
+                visit(vec![(file, Content::Gone)]);
                 rest = after;
             }
             (Ok(()), Some((file, after))) if read_files < batch.len() => {
-                visit(file, read_one(store, policies, max_bytes, file)?);
+                visit(vec![(file, read_one(store, policies, max_bytes, file)?)]);
                 rest = after;
             }
             (Ok(()), _) => rest = after_batch,
