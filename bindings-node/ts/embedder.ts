@@ -28,7 +28,7 @@ export type Vectors = readonly ArrayLike<number>[];
  */
 export type Embedder = (texts: string[], call: EmbedderCall) => Vectors | Promise<Vectors>;
 
-/** What an {@link Embedder} is told beside the texts. */
+/** The second argument of an {@link Embedder}. */
 export interface EmbedderCall {
   /** True for the words of a question, false for passages of files. */
   readonly isQuery: boolean;

@@ -99,7 +99,10 @@ impl Memory {
     ) -> Result<SearchResults, Error> {
         if question.path.names().any(is_hidden) {
             let files = files::list(store, question.path, MAX_LEVELS)?;
-            return Searcher::search_among(store, &self.policies, question, files);
+            let results = Searcher::search_among(store, &self.policies, question, files);
+            let reason = || "hidden files have no vectors".to_owned();
+            let words_only = self.embedder.as_ref().map(|_| reason());
+            return results.map(|results| SearchResults { words_only, ..results });
         }
         let (kept, embedder) = (self.kept_search(), self.embedder.as_ref());
         self.searcher.search(store, &self.policies, question, kept.as_ref(), embedder)

@@ -22,7 +22,7 @@ use crate::embedder::{Embedder, Installed};
 /// The most texts of one call. Services accept at least as many.
 const BATCH: usize = 64;
 
-/// What an embedder is called with.
+/// The arguments of an embedder.
 struct Request {
     /// Those of passages, for vectors that come late.
     #[cfg_attr(target_family = "wasm", expect(dead_code, reason = "no vector comes late"))]
@@ -40,7 +40,7 @@ struct Limits<'l> {
     cancellation: &'l Cancellation,
     /// The option.
     timeout: Option<Duration>,
-    /// What is left of it.
+    /// The rest of it.
     left: Option<Duration>,
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct Kept<'s> {
     pub(super) is_read_only: bool,
 }
 
-/// What is kept.
+/// A kind of kept file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     Index,

@@ -404,6 +404,17 @@ fn vectors_that_do_not_fit_leave_the_words() {
 }
 
 #[test]
+fn hidden_files_have_no_vectors() {
+    let store = in_process();
+    put(&*store, "/memories/.notes/a.md", "The car is old.");
+    let (memory, embedder) = memory_with(&store, |_| ());
+    let found = memory.search("car", "/memories/.notes", 10).unwrap();
+    assert_eq!(paths(&found), ["/memories/.notes/a.md"]);
+    assert_eq!(found.words_only.as_deref(), Some("hidden files have no vectors"));
+    assert_eq!(embedder.calls.load(Ordering::SeqCst), 0);
+}
+
+#[test]
 fn an_embedder_gets_only_the_redacted_text() {
     let store = in_process();
     put(&*store, "/memories/a.md", "tea: postgres://app:t7Kq-9zLw2@db/app\n");
@@ -498,7 +509,7 @@ fn a_text_that_is_removed_for_good_has_no_vector() {
     memory.write("/memories/d0/0.md", "car of Anna 0", None).unwrap();
     memory.redact_text(&GrepQuery::text("secret"), "asked for", false).unwrap();
     assert_eq!(kept(&*store), [""; 0]);
-    // What was in memory is gone as well.
+    // The vectors in memory are gone as well.
     search(&memory, "automobile");
     assert_eq!(embedder.embedded().len(), 100);
     assert_eq!(kept(&*store).len(), 1);

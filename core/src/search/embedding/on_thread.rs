@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_secs(60);
 /// The most calls that are late at the same time: each has a thread.
 const MOST_OVERDUE: usize = 8;
 
-/// The calls of an embedder that no search waits for any more.
+/// The calls of an embedder that no search waits for.
 #[derive(Debug, Default)]
 pub(in super::super) struct Calls(Mutex<Overdue>);
 
@@ -29,7 +29,7 @@ struct Overdue {
     calls: usize,
     /// When the last of them was given up.
     since: Option<Instant>,
-    /// What they have returned meanwhile.
+    /// Their results, until a search takes them.
     results: Vec<Late>,
 }
 
