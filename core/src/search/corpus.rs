@@ -13,7 +13,7 @@ use memdir_store::{Error, StoreInfo};
 use super::Question;
 use super::embedding::{Embedding, Without};
 use super::kept::{Kept, Part};
-use super::reading::{Content, read_each};
+use super::reading::{Content, ReadFiles, read_each};
 use super::results::{SearchHit, SearchResults};
 use super::trust::{Moment, Seen};
 use super::vectors::{Vector, Vectors};
@@ -311,7 +311,7 @@ impl Corpus {
     }
 
     /// Puts files into the index, whose texts are cut into words by several threads.
-    fn put_all(&mut self, files: Vec<(&Entry, Content)>, listed: (Moment, Moment)) {
+    fn put_all(&mut self, files: ReadFiles<'_>, listed: (Moment, Moment)) {
         let mut new = Vec::new();
         for (file, content) in files {
             let path = name(&file.path);

@@ -30,6 +30,9 @@ pub(super) enum Content {
     Gone,
 }
 
+/// Files with their contents.
+pub(super) type ReadFiles<'f> = Vec<(&'f Entry, Content)>;
+
 /// Reads files, and calls `visit` with the contents of some at a time, in order.
 ///
 /// # Errors
@@ -39,7 +42,7 @@ pub(super) fn read_each(
     policies: &Policies,
     max_bytes: u64,
     files: &[Entry],
-    visit: &mut dyn FnMut(Vec<(&Entry, Content)>),
+    visit: &mut dyn FnMut(ReadFiles<'_>),
 ) -> Result<(), Error> {
     let mut rest = files;
     while let Some((first, after)) = rest.split_first() {
