@@ -46,7 +46,7 @@ class AwaitedEmbedder:
     A coroutine runs on the loop of the latest search, where its clients and connections are.
     """
 
-    def __init__(self, embedder: Callable[..., object]) -> None:
+    def __init__(self, embedder: Callable[..., Vectors | Awaitable[Vectors]]) -> None:
         self._embedder = embedder
         self._takes_is_query = _memdir.takes_is_query(embedder)
         self._loop: AsyncioLoop | TrioLoop | None = None
@@ -55,7 +55,7 @@ class AwaitedEmbedder:
         """Called in the task of a search."""
         self._loop = running_loop()
 
-    def __call__(self, texts: list[str], /, *, is_query: bool) -> object:
+    def __call__(self, texts: list[str], /, *, is_query: bool) -> Vectors:
         named = {"is_query": is_query} if self._takes_is_query else {}
         vectors = self._embedder(texts, **named)
         if not inspect.isawaitable(vectors):
