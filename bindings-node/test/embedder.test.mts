@@ -56,7 +56,10 @@ test('vectors are arrays of any kind', async () => {
 test('an embedder may return a promise', { skip: isWasm }, async () => {
   const memory = await filled(later);
   const found = await Promise.all([1, 2, 3].map(() => paths(memory, 'drink')));
-  assert.deepEqual(found, [1, 2, 3].map(() => ['/memories/kitchen.md']));
+  assert.deepEqual(
+    found,
+    [1, 2, 3].map(() => ['/memories/kitchen.md']),
+  );
 });
 
 test('WebAssembly cannot await an embedder', { skip: !isWasm }, async () => {
@@ -78,7 +81,10 @@ test('the tool of a memory has its embedder', async () => {
 test('an embedder is a function with a name', () => {
   for (const wrong of [5, 'model', {}]) {
     const options = { embedder: wrong, embedderName: 'a' } as unknown as MemoryOptions;
-    assert.throws(() => new Memory('memory:', options), { name: 'ConfigError', option: 'embedder' });
+    assert.throws(() => new Memory('memory:', options), {
+      name: 'ConfigError',
+      option: 'embedder',
+    });
   }
   assert.throws(() => new Memory('memory:', { embedder: vectors }), {
     name: 'ConfigError',
