@@ -144,6 +144,9 @@ export async function allResults(): Promise<[name: string, result: unknown][]> {
   await memory.write('/memories/more.md', 'a\nblue-7\n');
   const searched = await memory.search('pot');
   add('SearchResults', searched);
+  // An embedder that fails.
+  const failing = new Memory('memory:', { embedder: () => [], embedderName: 'none' });
+  add('SearchResults', await failing.search('pot'));
   add('SearchHit', searched.hits[0]);
   add('SearchPassage', searched.hits[0]?.passages[0]);
   add('SearchMatch', searched.hits[0]?.passages[0]?.matches[0]);

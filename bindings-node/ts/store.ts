@@ -268,6 +268,7 @@ async function answerLater(request: StoreRequest, returned: PromiseLike<Returned
   }
 }
 
+/** Returns whether a method has returned a promise, of any realm or library. */
 export function isPromise<T>(returned: T | PromiseLike<T>): returned is PromiseLike<T> {
   return typeof (returned as PromiseLike<T> | null | undefined)?.then === 'function';
 }
