@@ -1,7 +1,6 @@
 //! [`Embedding`]: calls the embedder of a memory during a search, for its question and for passages without a vector.
 //!
-//! An embedder may be a service that is slow, or never answers. A thread of its own runs each call ([`on_thread`](self::calls)), so a search can go on
-//! without it.
+//! An embedder may be a service that is slow, or never answers. A thread of its own runs each call ([`calls`]), so a search can go on without it.
 
 #[cfg_attr(target_family = "wasm", path = "embedding/inline.rs")]
 #[cfg_attr(not(target_family = "wasm"), path = "embedding/on_thread.rs")]
