@@ -6,7 +6,7 @@ use memdir::{Embedder, EmbedderError};
 use pyo3::exceptions::PyTypeError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyList};
 
 use crate::hooks::{Awaited, Function, has_parameter};
 use crate::shutdown::attached;
@@ -41,7 +41,7 @@ impl PythonEmbedder {
             named.set_item("is_query", is_query)?;
         }
         let returned = function.bind(py).call((PyList::new(py, texts)?,), Some(&named))?;
-        vectors(&returned)
+        vectors(&returned, texts.len())
     }
 }
 
@@ -52,15 +52,21 @@ impl Embedder for PythonEmbedder {
     }
 }
 
-/// Reads any sequence of sequences of numbers, such as lists or an array.
-fn vectors(returned: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<f32>>> {
+/// One number more than a vector may have, so an iterator without an end is left.
+const TOO_MANY: usize = 65_537;
+
+/// Reads any sequence of sequences of numbers, such as lists or an array, for this many texts.
+fn vectors(returned: &Bound<'_, PyAny>, texts: usize) -> PyResult<Vec<Vec<f32>>> {
     let number = |number: PyResult<Bound<'_, PyAny>>| -> PyResult<f32> {
         let number = number?.extract::<f64>()?;
         #[expect(clippy::cast_possible_truncation, reason = "a vector needs no more digits")]
         Ok(number as f32)
     };
-    let vector = |vector: PyResult<Bound<'_, PyAny>>| vector?.try_iter()?.map(number).collect();
-    let vectors = returned.try_iter().and_then(|vectors| vectors.map(vector).collect());
+    let vector = |vector: PyResult<Bound<'_, PyAny>>| {
+        numbers(&vector?)?.take(TOO_MANY).map(number).collect()
+    };
+    let vectors =
+        numbers(returned).and_then(|vectors| vectors.take(texts + 1).map(vector).collect());
     vectors.map_err(|error| {
         if !error.is_instance_of::<PyTypeError>(returned.py()) {
             return error;
@@ -68,6 +74,15 @@ fn vectors(returned: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<f32>>> {
         let problem = "`embedder` must return a sequence of sequences of numbers";
         PyTypeError::new_err(format!("{problem}: {}", error.value(returned.py())))
     })
+}
+
+/// Iterates over a value whose items are not something else: keys, or bytes.
+fn numbers<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
+    if value.is_instance_of::<PyDict>() || value.is_instance_of::<PyBytes>() {
+        let kind = value.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("got {kind}")));
+    }
+    value.try_iter()
 }
 
 /// Returns whether the embedder is told if a text is a question, which it is if it has a parameter `is_query`.

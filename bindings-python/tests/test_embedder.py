@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import itertools
 import threading
 import time
 import weakref
@@ -133,6 +134,11 @@ def failing(_: list[str]) -> object:
         (lambda texts: [1.0 for _ in texts], "TypeError: `embedder` must return"),
         (lambda texts: ["ab" for _ in texts], "TypeError: `embedder` must return"),
         (lambda texts: [[None] for _ in texts], "TypeError: `embedder` must return"),
+        (lambda texts: [b"ab" for _ in texts], "TypeError: `embedder` must return"),
+        (lambda texts: [{1.0: 2.0} for _ in texts], "TypeError: `embedder` must return"),
+        (lambda texts: dict.fromkeys(range(len(texts))), "TypeError: `embedder` must return"),
+        (lambda texts: [itertools.count() for _ in texts], "a vector has 65537 numbers"),
+        (lambda _: itertools.repeat([1.0]), "it returned 2 vectors for 1 text"),
         (lambda _: [], "it returned 0 vectors for 1 text"),
         (lambda _: [[float("inf")]], "a vector has the number inf"),
         (lambda _: [[10**400]], "OverflowError"),

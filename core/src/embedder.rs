@@ -45,7 +45,8 @@ pub trait Embedder: Send + Sync {
     /// compared.
     ///
     /// `is_query` is true for the words of a question, and false for passages of files. Many models have an instruction or a parameter for
-    /// each. There is one text, or up to 64 of at most about 1,500 bytes each.
+    /// each. There is one text, or up to 64 of at most about 1,200 bytes below
+    /// their paths.
     ///
     /// It is called on a thread of its own, several calls at once, and never while memdir holds a lock of a store. A call is not interrupted
     /// when the search no longer waits for it, and no second one of that kind begins before it ends.

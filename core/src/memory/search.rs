@@ -53,7 +53,8 @@ impl Memory {
     /// # Ok::<(), memdir::Error>(())
     /// ```
     ///
-    /// A file is a hit if it has any word of the question, whatever its ending. `"green tea"` requires a phrase, `-coffee` excludes a word,
+    /// A file is a hit if it has any word of the question, whatever its ending. With an [embedder](Memory::with_embedder) a file is also a hit if its
+    /// meaning is near. `"green tea"` requires a phrase, `-coffee` excludes a word,
     /// `path:notes` requires a text in the path. The words of a path are searched, too.
     ///
     /// A search finds every write that was acknowledged before it, by any process. It asks the store for changes, and reads the files that have

@@ -430,7 +430,7 @@ impl Corpus {
         let hits = match (vector, &self.vectors) {
             (Some(vector), Some(vectors)) => {
                 // A restriction leaves out some of them.
-                let most = if query.is_restricted() { usize::MAX } else { NEAREST.max(8 * limit) };
+                let most = if query.is_restricted() { usize::MAX } else { NEAREST.max(limit) };
                 let nearest = vectors.nearest(vector, most, is_within);
                 self.index.search_joined(&query, limit, is_within, &nearest)
             }
@@ -448,8 +448,8 @@ impl Corpus {
     }
 }
 
-/// The nearest passages that are ranked: several for each file that counts.
-const NEAREST: usize = 1_000;
+/// The nearest files that are ranked: those that can count in a joined ranking.
+const NEAREST: usize = 100;
 
 /// Reads a question.
 pub(super) fn query(text: &str) -> Query {

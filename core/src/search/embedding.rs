@@ -21,6 +21,9 @@ use crate::embedder::{Embedder, Installed};
 /// The most texts of one call. Services accept at least as many.
 const BATCH: usize = 64;
 
+/// The characters of an error's text that an answer has.
+const MOST_CHARS: usize = 1_000;
+
 /// The arguments of an embedder.
 struct Request {
     /// Those of passages, for vectors that come late.
@@ -113,6 +116,9 @@ impl<'e> Embedding<'e> {
         let mut rest = missing.len();
         for batch in missing.chunks(BATCH) {
             if vectors.memory_with(rest) > room {
+                vectors.drop_all_unused();
+            }
+            if vectors.memory_with(rest) > room {
                 return Err(Without::WordsOnly(
                     "the vectors do not fit into search_max_bytes".into(),
                 ));
@@ -160,8 +166,10 @@ fn called(embedder: &dyn Embedder, request: &Request) -> Result<Vec<Vec<f32>>, S
     }
 }
 
+/// The reason after a failure. An error's text may be a whole page of a service.
 fn failed(problem: &str) -> String {
-    format!("the embedder failed: {problem}")
+    let shown: String = problem.chars().take(MOST_CHARS).collect();
+    format!("the embedder failed: {shown}")
 }
 
 fn cancelled(error: crate::store::StoreError) -> Without {

@@ -134,6 +134,10 @@ impl Searcher {
         if let Some(turn) = &mut turn {
             turn.succeeded();
         }
+        if is_within_embedder && embedder.is_some() {
+            let words_only = Some("a search by an embedder has no vectors".to_owned());
+            return results.map(|results| SearchResults { words_only, ..results });
+        }
         results
     }
 

@@ -78,6 +78,15 @@ fn scale(parts: &[i8]) -> f32 {
     (1.0 / f64::from(product(parts, parts)).sqrt()) as f32
 }
 
+/// The passages of a file that are ranked: as many as a hit shows.
+const BEST_PASSAGES: usize = 3;
+
+/// The order of two passages with their similarities: the nearer first.
+fn order(a: &(f64, RankedPassage<'_>), b: &(f64, RankedPassage<'_>)) -> Ordering {
+    let (one, other) = (&a.1, &b.1);
+    b.0.total_cmp(&a.0).then_with(|| (one.path, one.passage).cmp(&(other.path, other.passage)))
+}
+
 /// A passage of the index.
 #[derive(Debug)]
 struct Passage {
@@ -235,32 +244,33 @@ impl Vectors {
         self.known.len().saturating_add(more).saturating_mul(self.dimensions + OVERHEAD)
     }
 
-    /// The passages that are nearest to a vector, the nearest first, at most `most`. Those without any likeness are left out.
+    /// The passages that are nearest to a vector, the nearest first: the best of at most `most` files. Those without any likeness are left
+    /// out.
     pub(super) fn nearest(
         &self,
         query: &Vector,
         most: usize,
         is_wanted: impl Fn(&str) -> bool,
     ) -> Vec<RankedPassage<'_>> {
-        let mut found: Vec<(f64, RankedPassage<'_>)> = Vec::new();
+        let mut files: Vec<Vec<(f64, RankedPassage<'_>)>> = Vec::new();
         for (path, passages) in self.files.iter().filter(|(path, _)| is_wanted(path)) {
-            for (passage, of_passage) in passages.iter().enumerate() {
-                let Some(vector) = &of_passage.vector else { continue };
-                let similarity = vector.similarity(query);
-                if similarity > 0.0 {
-                    found.push((similarity, RankedPassage { path, passage }));
-                }
+            let ranked = passages.iter().enumerate().filter_map(|(passage, of_passage)| {
+                let similarity = of_passage.vector.as_ref()?.similarity(query);
+                (similarity > 0.0).then_some((similarity, RankedPassage { path, passage }))
+            });
+            let mut best: Vec<_> = ranked.collect();
+            best.sort_unstable_by(order);
+            best.truncate(BEST_PASSAGES);
+            if !best.is_empty() {
+                files.push(best);
             }
         }
-        let order = |a: &(f64, RankedPassage<'_>), b: &(f64, RankedPassage<'_>)| -> Ordering {
-            let (one, other) = (&a.1, &b.1);
-            b.0.total_cmp(&a.0)
-                .then_with(|| (one.path, one.passage).cmp(&(other.path, other.passage)))
-        };
-        if found.len() > most {
-            found.select_nth_unstable_by(most, order);
-            found.truncate(most);
+        // Of the files and not of their passages, so a long file does not crowd out the others.
+        if files.len() > most {
+            files.select_nth_unstable_by(most, |a, b| order(&a[0], &b[0]));
+            files.truncate(most);
         }
+        let mut found: Vec<_> = files.into_iter().flatten().collect();
         found.sort_unstable_by(order);
         found.into_iter().map(|(_, ranked)| ranked).collect()
     }
@@ -269,9 +279,14 @@ impl Vectors {
     fn drop_unused(&mut self) {
         let used = self.files.values().map(Vec::len).sum::<usize>();
         if self.known.len() > used + used / 4 + FEW_UNUSED {
-            let used = self.used();
-            self.known.retain(|digest, _| used.contains(digest));
+            self.drop_all_unused();
         }
+    }
+
+    /// Drops the vectors of removed passages.
+    pub(super) fn drop_all_unused(&mut self) {
+        let used = self.used();
+        self.known.retain(|digest, _| used.contains(digest));
     }
 
     fn used(&self) -> HashSet<Digest> {
@@ -347,6 +362,25 @@ mod tests {
         assert_eq!(vectors.update(&index), []);
         assert_eq!(paths(&vectors, 10), ["a"]);
         assert_eq!(vectors.counts(), (1, 1));
+    }
+
+    #[test]
+    fn a_long_file_does_not_crowd_out_the_others() {
+        let journal = "tea is the word of this line, and the next line has it again\n\n".repeat(50);
+        let index = index(&[("journal", &journal), ("z", "tea")]);
+        let mut vectors = Vectors::new("a".into());
+        let missing = vectors.update(&index);
+        let digests = missing.iter().map(|(digest, _)| *digest);
+        let numbers = missing
+            .iter()
+            .map(|(_, text)| vec![if text.starts_with('z') { 0.9 } else { 1.0 }, 0.1]);
+        let checked = vectors.checked(missing.len(), &numbers.collect::<Vec<_>>()).unwrap();
+        vectors.add(digests.collect::<Vec<_>>().into_iter().zip(checked));
+        let query = Vector::new(&[1.0, 0.1]).unwrap();
+        let nearest = vectors.nearest(&query, 2, |_| true);
+        assert_eq!(nearest.len(), BEST_PASSAGES + 1);
+        assert_eq!(nearest[BEST_PASSAGES].path, "z");
+        assert_eq!(vectors.nearest(&query, 1, |_| true).len(), BEST_PASSAGES);
     }
 
     #[test]

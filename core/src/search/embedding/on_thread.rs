@@ -111,7 +111,10 @@ impl Calls {
             *is_over = true;
             let mut overdue = self.overdue();
             overdue.calls += 1;
-            overdue.since = Some(Instant::now());
+            // A caller that has gone says nothing about the embedder.
+            if is_late {
+                overdue.since = Some(Instant::now());
+            }
             drop(overdue);
             is_cancelled.map_err(cancelled)?;
             let seconds = limits.timeout.unwrap_or_default().as_secs_f64();
