@@ -152,7 +152,8 @@ class Memory(Generic[ViewT_co]):
             is encrypted if the store is. A store of several mounted stores keeps none.
         search_recency: Makes `search` prefer files that were written recently: the score of the
             newest file is half as large again, and a file that is older by this duration gets half
-            of that bonus. `None` gives time no influence. Seconds, or a `timedelta`.
+            of that bonus. Must be more than 0. `None` gives time no influence. Seconds, or a
+            `timedelta`.
         embedder: Turns texts into vectors, so `search` also finds files by their meaning. It gets a
             list of texts, and returns a vector for each: a sequence of numbers, all of the same
             length. If it fails or is too slow, the answer is by words alone. A function with a
