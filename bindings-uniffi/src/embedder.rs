@@ -56,7 +56,6 @@ impl Memory {
     /// why. Close both memories.
     ///
     /// Throws `Config` without the option `embedder_name`.
-    #[expect(clippy::needless_pass_by_value, reason = "UniFFI hands objects over by value")]
     pub fn with_embedder(&self, embedder: Arc<dyn Embedder>) -> Result<Self, MemdirError> {
         Ok(self.of(self.core.clone().with_embedder(Arc::new(Foreign(embedder)))?))
     }

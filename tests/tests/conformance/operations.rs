@@ -199,7 +199,9 @@ fn rust_has_the_operations_of_the_table() {
 #[test]
 fn go_has_the_operations_of_the_table() {
     let mut found = BTreeSet::new();
-    for file in ["memdir", "copy", "files", "history", "past", "stats", "store", "watch"] {
+    for file in
+        ["memdir", "copy", "embedder", "files", "history", "past", "stats", "store", "watch"]
+    {
         let source = read(&format!("bindings-go/{file}.go"));
         found.extend(methods(named(&source, "func (m *Memory) "), "."));
         found.extend(named(&source, "func "));
