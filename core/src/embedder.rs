@@ -22,7 +22,7 @@ pub type EmbedderError = Box<dyn std::error::Error + Send + Sync>;
 ///
 /// impl Embedder for Toy {
 ///     fn embed(&self, texts: &[String], _is_query: bool) -> Result<Vec<Vec<f32>>, EmbedderError> {
-///         let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word)).into();
+///         let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
 ///         let vector = |text: &String| {
 ///             vec![f32::from(has(text, &["car", "automobile"])), f32::from(has(text, &["tea", "drink"]))]
 ///         };
