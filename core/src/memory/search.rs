@@ -66,7 +66,8 @@ impl Memory {
     ///
     /// With [`sensitive_on_view`](crate::MemoryOptions::sensitive_on_view) it searches the text that a view would show. Hidden files are left
     /// out, unless `path` is hidden: then the files there are read and ranked alone. With
-    /// [`expire_after`](crate::MemoryOptions::expire_after) an expired file is no hit, also before it is removed. Images are found by their paths alone, and other files that are not text by the text at their beginning. A search is neither a view
+    /// [`expire_after`](crate::MemoryOptions::expire_after) an expired file is no hit, also before it is removed. Images are found by their
+    /// paths alone, and other files that are not text by the text at their beginning. A search is neither a view
     /// nor a use of a file.
     ///
     /// # Errors

@@ -175,3 +175,15 @@ fn failed(problem: &str) -> String {
 fn cancelled(error: crate::store::StoreError) -> Without {
     Without::Failed(Error::Store(error))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_error_is_cut() {
+        assert_eq!(failed("away"), "the embedder failed: away");
+        let length = failed("").chars().count() + MOST_CHARS;
+        assert_eq!(failed(&"é".repeat(2 * MOST_CHARS)).chars().count(), length);
+    }
+}
