@@ -132,7 +132,7 @@ impl Recorder {
         let change = first.header.change;
         let mut records = vec![first];
         while records.len() < files.len() {
-            records.push(Record::new(HistoryId::new()?, change, context.actor()));
+            records.push(Record::by(context, HistoryId::new()?, change));
         }
         for (record, file) in records.iter_mut().zip(files) {
             let row = row(file, record)?;

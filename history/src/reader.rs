@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use memdir_store::backoff::Backoff;
 use memdir_store::path::MemoryPath;
-use memdir_store::{Context, Entry, Store, StoreError, is_of_search};
+use memdir_store::{Context, Entry, Store, StoreError, is_own_file};
 
 use super::index::Index;
 use super::journal::Journal;
@@ -91,7 +91,7 @@ impl HistoryReader {
 
     /// Whether a path belongs to the journal or to the kept index of a search, which both are no files of the memory.
     pub(super) fn is_hidden(&self, path: &MemoryPath) -> bool {
-        self.is_journal(path) || is_of_search(path)
+        self.is_journal(path) || is_own_file(path)
     }
 
     pub(super) fn hide_in(&self, entries: &mut Vec<Entry>) {

@@ -11,9 +11,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use memdir_store::HistoryId;
-use memdir_store::Operation;
 use memdir_store::path::MemoryPath;
+use memdir_store::{Context, HistoryId, Operation, Partner};
 
 /// The SHA-256 of a content.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -186,6 +185,9 @@ pub(super) struct Header {
     pub(super) change: HistoryId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) actor: Option<String>,
+    /// The other memory, if a sync made the change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) partner: Option<Partner>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) rows: Vec<Row>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -244,6 +246,7 @@ impl Record {
             id,
             change,
             actor: actor.map(str::to_owned),
+            partner: None,
             rows: Vec::new(),
             wholes: Vec::new(),
             redactions: Vec::new(),
@@ -255,6 +258,13 @@ impl Record {
             is_joined: false,
         };
         Self { header, contents: Vec::new() }
+    }
+
+    /// A record of a change in this context.
+    pub(super) fn by(context: &Context, id: HistoryId, change: HistoryId) -> Self {
+        let mut record = Self::new(id, change, context.actor());
+        record.header.partner = context.partner().cloned();
+        record
     }
 
     /// Stores a whole content.

@@ -129,7 +129,7 @@ impl Recorder {
     pub(super) fn draft_with(&self, context: &Context, pen: Pen) -> Result<Draft, StoreError> {
         self.reader.index_in(context)?.follow_rewrites(context, &*self.journal, &pen)?;
         let id = HistoryId::new()?;
-        let record = Record::new(id, context.change().unwrap_or(id), context.actor());
+        let record = Record::by(context, id, context.change().unwrap_or(id));
         Ok(Draft { record, pen })
     }
 

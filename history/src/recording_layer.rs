@@ -39,6 +39,7 @@ impl Layer for Recorder {
             }
             Mutation::Clear => self.clear_recorded(context),
             Mutation::MakeDirectory { path }
+            | Mutation::RemoveDirectory { path }
             | Mutation::SetModified { path, .. }
             | Mutation::RecordAccess { path, .. } => {
                 self.refuse_hidden(path)?;

@@ -237,7 +237,7 @@ impl Recorder {
             return Ok(Some(None));
         }
         let change = HistoryId::new()?;
-        let mut note = Record::new(change, change, context.actor()).header;
+        let mut note = Record::by(context, change, change).header;
         let Found { contents, versions, names, renamed } = found;
         note.reason = Some(reason.to_owned());
         note.redacts = versions.iter().map(|(version, _)| *version).chain(renamed).collect();

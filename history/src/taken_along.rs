@@ -64,7 +64,7 @@ impl Recorder {
         let locked = self.journal.lock()?;
         let snapshot = self.reader.snapshot_behind(context, reading)?;
         let id = HistoryId::new()?;
-        let mut record = Record::new(id, context.change().unwrap_or(id), context.actor());
+        let mut record = Record::by(context, id, context.change().unwrap_or(id));
         for (path, content) in self.gone_below(&snapshot, from)? {
             let row =
                 self.taken_along(context, &mut record, path, content, (from, to), operation)?;

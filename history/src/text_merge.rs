@@ -61,6 +61,46 @@ pub fn merge(base: &str, mine: &str, theirs: &str) -> Merged {
     Merged { text, conflicts }
 }
 
+/// The lines of both texts: those that both have once, and between them the other lines of `mine`, then those of `theirs`. For lists to which
+/// both sides have added lines at the same place.
+#[must_use]
+pub fn union(mine: &str, theirs: &str) -> String {
+    let (mine_lines, theirs_lines) = (lines(mine), lines(theirs));
+    let (_, diff) = line_diff(mine, theirs);
+    let (mut text, mut at) = (String::new(), 0);
+    for hunk in diff.hunks() {
+        // Until the end of the hunk, the lines of `mine` are common ones and its own.
+        push(&mut text, mine_lines.get(at..hunk.before.end as usize).unwrap_or_default());
+        let added = hunk.after.start as usize..hunk.after.end as usize;
+        push(&mut text, theirs_lines.get(added).unwrap_or_default());
+        at = hunk.before.end as usize;
+    }
+    push(&mut text, mine_lines.get(at..).unwrap_or_default());
+    text
+}
+
+/// Merges two texts whose base is not known. Lines that only one of them has are kept. If both have different lines at the same place, that is a
+/// conflict.
+///
+/// ```
+/// use memdir::text::merge_without_base;
+///
+/// let merged = merge_without_base("one\ntwo\n", "zero\none\ntwo\n");
+/// assert_eq!((merged.text.as_str(), merged.conflicts), ("zero\none\ntwo\n", 0));
+/// ```
+#[must_use]
+pub fn merge_without_base(mine: &str, theirs: &str) -> Merged {
+    let mine_lines = lines(mine);
+    let (_, diff) = line_diff(mine, theirs);
+    let (mut common, mut at) = (String::new(), 0);
+    for hunk in diff.hunks() {
+        push(&mut common, mine_lines.get(at..hunk.before.start as usize).unwrap_or_default());
+        at = hunk.before.end as usize;
+    }
+    push(&mut common, mine_lines.get(at..).unwrap_or_default());
+    merge(&common, mine, theirs)
+}
+
 /// The number of lines that are the first or the last of [`CONFLICT_MARKS`]. It is 0 if the text has no conflict of [`merge`] left.
 #[must_use]
 pub fn count_conflict_marks(text: &str) -> usize {
@@ -183,6 +223,26 @@ mod tests {
     }
 
     #[test]
+    fn a_union_has_the_lines_of_both_in_order() {
+        assert_eq!(union("a\nx\nb\n", "a\ny\nb\n"), "a\nx\ny\nb\n");
+        assert_eq!(union("x\ny\n", "z\nx\ny\n"), "z\nx\ny\n");
+        assert_eq!(union("a", "b"), "a\nb");
+        assert_eq!((union("", "b\n").as_str(), union("a\n", "").as_str()), ("b\n", "a\n"));
+    }
+
+    #[test]
+    fn texts_without_a_base_keep_the_lines_of_both() {
+        let merged = |mine, theirs| {
+            let merged = merge_without_base(mine, theirs);
+            (merged.text, merged.conflicts)
+        };
+        assert_eq!(merged("a\nb\nc\n", "a\nc\nd\n"), ("a\nb\nc\nd\n".to_owned(), 0));
+        let conflict = "a\n<<<<<<< yours\nx\n=======\ny\n>>>>>>> there now\nb\n";
+        assert_eq!(merged("a\nx\nb\n", "a\ny\nb\n"), (conflict.to_owned(), 1));
+        assert_eq!(merged("a", "a"), ("a".to_owned(), 0));
+    }
+
+    #[test]
     fn large_texts_are_merged_whatever_their_shape() {
         let lines =
             |of: fn(usize) -> String| -> String { (0..9_000).map(|n| of(n) + "\n").collect() };
@@ -210,6 +270,16 @@ mod tests {
             prop_assert_eq!(merged(&base, &base, &other), (other.clone(), 0));
             prop_assert_eq!(merged(&base, &other, &base), (other.clone(), 0));
             prop_assert_eq!(merged(&base, &other, &other), (other.clone(), 0));
+        }
+
+        #[test]
+        fn a_union_loses_no_line(mine in "([abm]\n){0,8}", theirs in "([abt]\n){0,8}") {
+            let text = union(&mine, &theirs);
+            let count = |text: &str, line: &str| text.lines().filter(|one| *one == line).count();
+            for line in ["a", "b", "m", "t"] {
+                prop_assert!(count(&text, line) >= count(&mine, line).max(count(&theirs, line)));
+            }
+            prop_assert_eq!(union(&mine, &mine), mine);
         }
 
         /// No line of either side is lost, and the marks are complete.

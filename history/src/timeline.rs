@@ -7,9 +7,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use memdir_store::HistoryId;
-use memdir_store::Operation;
 use memdir_store::path::{Folding, MemoryPath};
+use memdir_store::{HistoryId, Operation, Partner};
 
 use super::journal::Stored;
 use super::late_rows::{LateRows, RowNumber};
@@ -55,6 +54,12 @@ impl Moment {
     pub(super) fn actor(&self) -> Option<&str> {
         let actor = self.header.actor.as_deref();
         actor.filter(|_| self.operation != Operation::External)
+    }
+
+    /// The other memory, if a sync made the change.
+    pub(super) fn partner(&self) -> Option<&Partner> {
+        let partner = self.header.partner.as_ref();
+        partner.filter(|_| self.operation != Operation::External)
     }
 
     /// Whether the version created the file, so all of its lines are from this version.
@@ -329,6 +334,8 @@ impl Timeline {
             old_path: moment.old_path.clone(),
             time: moment.id.time(),
             actor: moment.actor().map(str::to_owned),
+            partner: moment.partner().map(|partner| partner.name.clone()),
+            partner_change: moment.partner().and_then(|partner| partner.change),
             size: content.map(|content| content.size),
             sha256: content.map(|content| content.sha256.to_string()),
             is_current: moment.state.is_there() && self.is_latest(number),
