@@ -48,8 +48,11 @@ pub trait Embedder: Send + Sync {
     /// each. There is one text, or up to 64 of at most about 1,200 bytes below
     /// their paths.
     ///
-    /// It is called on a thread of its own, several calls at once, and never while memdir holds a lock of a store. A call is not interrupted
-    /// when the search no longer waits for it, and no second one of that kind begins before it ends.
+    /// It is called on a thread of its own, up to 60 calls at once for a memory, and never while memdir holds a lock of a store. A call is not
+    /// interrupted when the search no longer waits for it. Until it ends, or for a minute, no other one begins.
+    ///
+    /// It must not search the memory that it serves. On its own thread such a search has no vectors. On another one it calls the embedder again, up
+    /// to 60 calls within each other. Then the first is late, and all of these searches are by words alone.
     ///
     /// # Errors
     /// Any error. The search then answers by words alone. Your program reads the error's text in the results, the model does not.

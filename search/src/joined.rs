@@ -10,7 +10,6 @@ use crate::index::Index;
 use crate::matching::{BEST_PASSAGES, Match};
 use crate::passages::passages;
 use crate::query::Query;
-use crate::search::Reader;
 
 /// How little the first ranks differ. 60 is the constant of the paper that introduced the method, and the one that search engines use.
 const EVEN: f64 = 60.0;
@@ -74,7 +73,7 @@ impl Index {
     /// assert!(index.search(&query, 1).is_empty());
     ///
     /// let others = [RankedPassage { path: "car.md", passage: 0 }, RankedPassage { path: "tea.md", passage: 0 }];
-    /// let hits = index.search_joined(&query, 1, |_| true, &others);
+    /// let hits = index.search_joined(&query, 1, |_| true, || false, &others).unwrap_or_default();
     /// assert_eq!(hits[0].path, "car.md");
     /// # Ok::<(), memdir_search::IndexFull>(())
     /// ```
@@ -83,22 +82,22 @@ impl Index {
         query: &Query,
         limit: usize,
         is_wanted: impl Fn(&str) -> bool,
+        is_stopped: impl Fn() -> bool,
         others: &[RankedPassage<'_>],
-    ) -> Vec<Hit> {
+    ) -> Option<Vec<Hit>> {
         if limit == 0 || self.is_empty() {
-            return Vec::new();
+            return Some(Vec::new());
         }
         let depth = limit.max(DEPTH);
-        let by_words = self.ranked(query, depth, &is_wanted);
+        let by_words = self.ranked(query, depth, &is_wanted, &is_stopped)?;
         let mut by_others = self.files_of(others);
         by_others.retain(|found| is_wanted(self.path_of(found)));
-        self.restrict(query, &by_words.phrases, &mut by_others);
+        self.restrict(query, &by_words.phrases, &mut by_others, &is_stopped)?;
         by_others.truncate(depth);
         let mut joined = join(&by_words.files, by_others);
         self.sort(&mut joined);
         joined.truncate(limit);
-        let reader = Reader::new(self, &by_words.words, &by_words.rarities, &by_words.phrases);
-        joined.iter().filter_map(|found| self.hit(found, &reader)).collect()
+        self.hits(&by_words, &joined, &is_stopped)
     }
 
     /// The files of a ranking of passages, in the order of their best ones.

@@ -51,6 +51,7 @@ mod query;
 mod rank;
 mod scripts;
 mod search;
+mod stop;
 mod terms;
 mod vocabulary;
 

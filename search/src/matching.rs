@@ -9,6 +9,7 @@ use crate::rank::{
     COVERAGE_WEIGHT, FILE_LENGTH, FILE_WEIGHT, HEADING_WEIGHT, PASSAGE_LENGTH, PATH_WEIGHT, rarity,
     share,
 };
+use crate::stop::{Stop, go_on};
 
 /// The best passages of a file that are kept.
 pub(crate) const BEST_PASSAGES: usize = 3;
@@ -53,9 +54,10 @@ struct Sum {
     covered: f64,
 }
 
-pub(crate) fn matches(index: &Index, words: &[Word]) -> Matches {
+/// `None` if the search is stopped.
+pub(crate) fn matches(index: &Index, words: &[Word], is_stopped: Stop<'_>) -> Option<Matches> {
     if words.is_empty() {
-        return Matches::default();
+        return Some(Matches::default());
     }
     let mut passages = vec![Sum::default(); index.owners.len()];
     let mut files = vec![Sum::default(); index.slots.len()];
@@ -66,6 +68,7 @@ pub(crate) fn matches(index: &Index, words: &[Word]) -> Matches {
     let file_average = totals.words as f64 / of_files as f64;
     let mut found: Vec<Occurrence> = Vec::new();
     for word in words {
+        go_on(is_stopped)?;
         occurrences(index, word, &mut found);
         let same_file = |a: &Occurrence, b: &Occurrence| a.slot == b.slot;
         let (mut in_texts, mut in_files, mut last) = (0_u32, 0_u32, NO_FILE);
@@ -103,7 +106,7 @@ pub(crate) fn matches(index: &Index, words: &[Word]) -> Matches {
     }
     let mut found = Matches { files: Vec::new(), rarities, passages };
     found.files = found.joined(index, &files);
-    found
+    Some(found)
 }
 
 impl Matches {

@@ -11,6 +11,7 @@ use crate::near::near;
 use crate::pieces::{Kind, Piece, pieces};
 use crate::query::Query;
 use crate::rank::{GRAMMAR_WEIGHT, INNER_WEIGHT, NEAR_WEIGHT, VERY_NEAR_WEIGHT, WHOLE_WEIGHT};
+use crate::stop::{Stop, go_on};
 use crate::terms::Terms;
 use crate::vocabulary::TermId;
 
@@ -45,16 +46,17 @@ pub(crate) struct Word {
     pub(crate) alternatives: Vec<Alternative>,
 }
 
-/// The words of a query that the index has, each once, in their order in the query.
-pub(crate) fn plan(index: &Index, query: &Query) -> Vec<Word> {
+/// The words of a query that the index has, each once, in their order in the query. `None` if the search is stopped.
+pub(crate) fn plan(index: &Index, query: &Query, is_stopped: Stop<'_>) -> Option<Vec<Word>> {
     let mut words = looked_up(index, &query.text);
     let languages = index.languages();
     for word in words.iter_mut().filter(|word| word.alternatives.is_empty()).take(MOST_CORRECTED) {
+        go_on(is_stopped)?;
         word.alternatives = instead(index, word, languages);
     }
     words.retain(|word| !word.alternatives.is_empty());
     weigh(&mut words);
-    words
+    Some(words)
 }
 
 /// The words of a text with the terms that the index has: none for a word that it does not have. Stop words are left out.

@@ -12,15 +12,18 @@ use crate::hit::{Hit, Passage};
 use crate::index::{File, Index, Span};
 use crate::language::Language;
 use crate::matching::{Match, files_with, matches};
-use crate::phrase::{Normal, Phrase};
+use crate::phrase::{Normal, Phrase, is_allowed};
 use crate::pieces::{Kind, Piece, pieces};
 use crate::plan::{Word, looked_up, plan};
 use crate::query::Query;
 use crate::rank::{EXACT_WEIGHT, NEARNESS_WEIGHT};
+use crate::stop::{Stop, go_on};
 use crate::terms::Terms;
 
 /// The files whose texts are read, beyond the limit of the search.
 const READ_FILES: usize = 20;
+/// The passages that are read before it is asked whether the search is stopped.
+const SPANS: usize = 100;
 /// The places of a phrase in a passage that are marked.
 const MOST_PLACES: usize = 64;
 
@@ -42,11 +45,14 @@ impl Index {
     ///
     /// It takes time in proportion to the number of passages, and to the occurrences of the words.
     pub fn search(&self, query: &Query, limit: usize) -> Vec<Hit> {
-        self.search_where(query, limit, |_| true)
+        self.search_where(query, limit, |_| true, || false).unwrap_or_default()
     }
 
     /// As [`search`](Index::search), among the files for whose paths `is_wanted` returns true. The other files still count for the rarity of
     /// words, so the scores are the same.
+    ///
+    /// Returns `None` if `is_stopped` returns true. It is called again and again during a search: for each file or word, and each block of a
+    /// large text.
     ///
     /// ```
     /// use memdir_search::{Index, Options, Query};
@@ -54,7 +60,8 @@ impl Index {
     /// let mut index = Index::new(Options::default());
     /// index.put("work/a.md", "green tea", None)?;
     /// index.put("home/a.md", "green tea", None)?;
-    /// let hits = index.search_where(&Query::parse("tea"), 10, |path| path.starts_with("home/"));
+    /// let is_home = |path: &str| path.starts_with("home/");
+    /// let hits = index.search_where(&Query::parse("tea"), 10, is_home, || false).unwrap_or_default();
     /// assert_eq!((hits.len(), hits[0].path.as_str()), (1, "home/a.md"));
     /// # Ok::<(), memdir_search::IndexFull>(())
     /// ```
@@ -63,13 +70,13 @@ impl Index {
         query: &Query,
         limit: usize,
         is_wanted: impl Fn(&str) -> bool,
-    ) -> Vec<Hit> {
+        is_stopped: impl Fn() -> bool,
+    ) -> Option<Vec<Hit>> {
         if limit == 0 || self.is_empty() {
-            return Vec::new();
+            return Some(Vec::new());
         }
-        let found = self.ranked(query, limit, is_wanted);
-        let reader = Reader::new(self, &found.words, &found.rarities, &found.phrases);
-        found.files.iter().filter_map(|found| self.hit(found, &reader)).collect()
+        let found = self.ranked(query, limit, is_wanted, &is_stopped)?;
+        self.hits(&found, &found.files, &is_stopped)
     }
 
     /// The files that answer a query best, the best first, and what was looked for.
@@ -78,8 +85,9 @@ impl Index {
         query: &Query,
         limit: usize,
         is_wanted: impl Fn(&str) -> bool,
-    ) -> WordRanking {
-        let words = plan(self, query);
+        is_stopped: Stop<'_>,
+    ) -> Option<WordRanking> {
+        let words = plan(self, query, is_stopped)?;
         let mut phrases: Vec<Phrase> =
             query.phrases.iter().map(|phrase| Phrase::new(phrase)).collect();
         // A question of stop words alone is found as it is.
@@ -87,7 +95,7 @@ impl Index {
             phrases.push(Phrase::new(&query.text));
         }
         phrases.retain(|phrase| !phrase.is_empty());
-        let mut found = matches(self, &words);
+        let mut found = matches(self, &words, is_stopped)?;
         let mut files = std::mem::take(&mut found.files);
         if words.is_empty() {
             let is_open = !query.is_restricted() && phrases.is_empty();
@@ -101,11 +109,12 @@ impl Index {
             };
         }
         files.retain(|found| is_wanted(self.path_of(found)));
-        self.restrict(query, &phrases, &mut files);
+        self.restrict(query, &phrases, &mut files, is_stopped)?;
         self.prefer_recent(&mut files);
         self.keep_best(&mut files, limit.saturating_add(READ_FILES));
         let reader = Reader::new(self, &words, &found.rarities, &phrases);
         for each in &mut files {
+            go_on(is_stopped)?;
             if let Some(file) = self.slots.get(each.slot as usize).and_then(Option::as_ref) {
                 each.passages = found.best_passages(file);
                 each.score *= 1.0 + reader.bonus(file, each);
@@ -113,13 +122,27 @@ impl Index {
         }
         self.sort(&mut files);
         files.truncate(limit);
-        WordRanking { rarities: found.rarities, words, phrases, files }
+        Some(WordRanking { rarities: found.rarities, words, phrases, files })
     }
 
-    pub(crate) fn hit(&self, found: &Match, reader: &Reader<'_>) -> Option<Hit> {
-        let file = self.slots.get(found.slot as usize)?.as_ref()?;
-        let (path, passages) = (file.path.as_ref().to_owned(), reader.passages(file, found));
-        Some(Hit { path, score: found.score, modified: file.modified, passages })
+    /// The hits for these files, with the passages to show.
+    pub(crate) fn hits(
+        &self,
+        ranking: &WordRanking,
+        files: &[Match],
+        is_stopped: Stop<'_>,
+    ) -> Option<Vec<Hit>> {
+        let reader = Reader::new(self, &ranking.words, &ranking.rarities, &ranking.phrases);
+        let mut hits = Vec::with_capacity(files.len());
+        for found in files {
+            let Some(file) = self.slots.get(found.slot as usize).and_then(Option::as_ref) else {
+                continue;
+            };
+            let passages = reader.passages(file, found, is_stopped)?;
+            let path = file.path.as_ref().to_owned();
+            hits.push(Hit { path, score: found.score, modified: file.modified, passages });
+        }
+        Some(hits)
     }
 
     pub(crate) fn path_of(&self, found: &Match) -> &str {
@@ -142,8 +165,14 @@ impl Index {
         files.sort_by(|a, b| self.order(a, b));
     }
 
-    /// Removes the files that do not meet the restrictions of the query.
-    pub(crate) fn restrict(&self, query: &Query, phrases: &[Phrase], files: &mut Vec<Match>) {
+    /// Removes the files that do not meet the restrictions of the query. `None` if the search is stopped.
+    pub(crate) fn restrict(
+        &self,
+        query: &Query,
+        phrases: &[Phrase],
+        files: &mut Vec<Match>,
+        is_stopped: Stop<'_>,
+    ) -> Option<()> {
         let contains = |path: &str, parts: &[String], all: bool| {
             let path = path.to_lowercase();
             let mut found = parts.iter().map(|part| path.contains(&part.to_lowercase()));
@@ -181,16 +210,19 @@ impl Index {
             }
         }
         if phrases.is_empty() && excluded.is_empty() {
-            return;
+            return Some(());
         }
-        files.retain(|found| {
+        let mut kept = Vec::with_capacity(files.len());
+        for found in files.drain(..) {
             let Some(file) = self.slots.get(found.slot as usize).and_then(Option::as_ref) else {
-                return false;
+                continue;
             };
-            let text = Normal::of(&file.text);
-            let has = |phrase: &Phrase| !text.find(phrase, 1).is_empty();
-            phrases.iter().all(has) && !excluded.iter().any(has)
-        });
+            if is_allowed(&file.text, phrases, &excluded, is_stopped)? {
+                kept.push(found);
+            }
+        }
+        *files = kept;
+        Some(())
     }
 
     /// Adds the bonus of [`Options::recency`](crate::Options::recency).
@@ -253,8 +285,9 @@ impl<'q> Reader<'q> {
         Self { words, rarities, phrases, by_term, seen: RefCell::default() }
     }
 
-    /// The passages to show of a file.
-    fn passages(&self, file: &File, found: &Match) -> Vec<Passage> {
+    /// The passages to show of a file. `None` if the search is stopped.
+    fn passages(&self, file: &File, found: &Match, is_stopped: Stop<'_>) -> Option<Vec<Passage>> {
+        go_on(is_stopped)?;
         let spans = found.passages.iter().filter_map(|number| file.span(*number));
         let mut shown: Vec<Passage> = spans
             .map(|span| {
@@ -271,22 +304,34 @@ impl<'q> Reader<'q> {
             })
             .collect();
         if shown.is_empty()
-            && let Some((span, ranges)) = self.first_shown(file)
+            && let Some((span, ranges)) = self.first_shown(file, is_stopped)?
         {
             shown.push(passage(&file.text[span.range()], span, ranges));
         }
-        shown
+        Some(shown)
     }
 
     /// The passage to show of a file without words of the query: that of a phrase, else the first.
-    fn first_shown(&self, file: &File) -> Option<(Span, Vec<Range<usize>>)> {
-        let with_phrase = file.spans.iter().filter(|_| !self.phrases.is_empty()).find_map(|span| {
+    fn first_shown(
+        &self,
+        file: &File,
+        is_stopped: Stop<'_>,
+    ) -> Option<Option<(Span, Vec<Range<usize>>)>> {
+        for (number, span) in file.spans.iter().enumerate() {
+            if self.phrases.is_empty() {
+                break;
+            }
+            if number % SPANS == 0 {
+                go_on(is_stopped)?;
+            }
             let normal = Normal::of(&file.text[span.range()]);
             let ranges: Vec<_> =
                 self.phrases.iter().flat_map(|phrase| normal.find(phrase, MOST_PLACES)).collect();
-            (!ranges.is_empty()).then_some((*span, ranges))
-        });
-        with_phrase.or_else(|| Some((*file.spans.first()?, Vec::new())))
+            if !ranges.is_empty() {
+                return Some(Some((*span, ranges)));
+            }
+        }
+        Some(file.spans.first().map(|span| (*span, Vec::new())))
     }
 
     fn places(&self, text: &str, language: Language) -> Vec<Place> {

@@ -15,7 +15,9 @@ fn index(files: &[(&str, &str)]) -> Index {
 fn search(index: &Index, query: &str, limit: usize, others: &[(&str, usize)]) -> Vec<Hit> {
     let others: Vec<RankedPassage<'_>> =
         others.iter().map(|(path, passage)| RankedPassage { path, passage: *passage }).collect();
-    index.search_joined(&Query::parse(query), limit, |_| true, &others)
+    index
+        .search_joined(&Query::parse(query), limit, |_| true, || false, &others)
+        .unwrap_or_default()
 }
 
 fn paths(hits: &[Hit]) -> Vec<&str> {
@@ -52,8 +54,15 @@ fn restrictions_hold_for_both_rankings() {
     assert_eq!(paths(&search(&index, "drink path:notes", 10, &all)), ["notes/c", "notes/a"]);
     assert_eq!(paths(&search(&index, "\"green tea\"", 10, &all)), ["notes/a"]);
     let others = [RankedPassage { path: "b", passage: 0 }];
-    let within =
-        index.search_joined(&Query::parse("drink"), 10, |path| path.starts_with("notes"), &others);
+    let within = index
+        .search_joined(
+            &Query::parse("drink"),
+            10,
+            |path| path.starts_with("notes"),
+            || false,
+            &others,
+        )
+        .unwrap();
     assert_eq!(within, []);
 }
 

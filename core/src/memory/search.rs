@@ -12,7 +12,7 @@ use crate::files;
 use crate::policies::Policies;
 use crate::reply::{self, Content, Reply};
 use crate::search::{
-    Kept, MAX_HITS, Question, SearchHit, SearchResults, Searcher, answer_for_model,
+    Embedding, Kept, MAX_HITS, Question, SearchHit, SearchResults, Searcher, answer_for_model,
 };
 use crate::store::InContext;
 
@@ -76,10 +76,16 @@ impl Memory {
         let path = &self.begin_at(path)?;
         let store = self.in_context();
         let limit = limit.min(MAX_HITS);
+        let timeout = self.options().embedder_timeout;
+        // It embeds the question only once.
+        let mut embedding = self
+            .embedder
+            .as_ref()
+            .map(|embedder| self.searcher.embedding(embedder, &store, timeout));
         let mut wanted = limit;
         loop {
             let question = Question { text: query, path, limit: wanted };
-            let mut results = self.ranked(&store, &question)?;
+            let mut results = self.ranked(&store, &question, embedding.as_mut())?;
             let found = results.hits.len();
             if found == 0 && !files::exists(&store, path)? {
                 return Err(reply::view_missing(path));
@@ -98,6 +104,7 @@ impl Memory {
         &self,
         store: &InContext<'_>,
         question: &Question<'_>,
+        embedding: Option<&mut Embedding<'_>>,
     ) -> Result<SearchResults, Error> {
         if question.path.names().any(is_hidden) {
             let files = files::list(store, question.path, MAX_LEVELS)?;
@@ -106,8 +113,8 @@ impl Memory {
             let words_only = self.embedder.as_ref().map(|_| reason());
             return results.map(|results| SearchResults { words_only, ..results });
         }
-        let (kept, embedder) = (self.kept_search(), self.embedder.as_ref());
-        self.searcher.search(store, &self.policies, question, kept.as_ref(), embedder)
+        let kept = self.kept_search();
+        self.searcher.search(store, &self.policies, question, kept.as_ref(), embedding)
     }
 
     /// Executes one call of the search by a model: a tool beside the memory tool, which

@@ -2,7 +2,7 @@
 
 mod saved;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _, RandomState};
 use std::time::SystemTime;
 
@@ -11,16 +11,15 @@ use memdir_store::path::{Folding, MAX_LEVELS, MemoryPath};
 use memdir_store::{Error, StoreInfo};
 
 use super::Question;
-use super::embedding::{Embedding, Without};
 use super::kept::{Kept, Part};
 use super::reading::{Content, ReadFiles, read_each};
 use super::results::{SearchHit, SearchResults};
-use super::trust::{Moment, Seen};
-use super::vectors::{Vector, Vectors};
+use super::vectors::{Embedded, Missing, Vector, Vectors};
 use crate::embedder::Installed;
 use crate::options::MemoryOptions;
 use crate::policies::Policies;
-use crate::store::{Entry, EntryKind, Fingerprints, InContext, Node, Store as _};
+use crate::store::{Entry, EntryKind, Fingerprints, InContext, Node, Store as _, StoreError};
+use crate::trust::{Moment, Seen};
 
 /// The bonus of the newest file with `search_recency`: half of its score.
 const RECENCY_WEIGHT: f64 = 0.5;
@@ -105,6 +104,7 @@ impl Corpus {
             let saved = saved.and_then(|bytes| Vectors::from_saved(embedder.name.clone(), &bytes));
             saved.unwrap_or_else(|| Vectors::new(embedder.name.clone()))
         });
+        corpus.make_room(0);
         corpus
     }
 
@@ -153,7 +153,7 @@ impl Corpus {
         }
         if let (Some(claim), Some(vectors)) = (claims.1, &mut self.vectors) {
             let bytes = is_updated.then(|| {
-                vectors.update(&self.index);
+                vectors.update(&self.index, 0);
                 vectors.saved()
             });
             kept.fill(claim, bytes.filter(|bytes| bytes.len() as u64 <= most));
@@ -293,7 +293,8 @@ impl Corpus {
                 }
                 is_listed
             });
-            if !left_out.is_empty() {
+            let has_vectors = self.vectors.as_mut().is_none_or(|all| !all.is_full(&self.index));
+            if !left_out.is_empty() || !has_vectors {
                 self.index.shrink();
             }
         }
@@ -347,7 +348,10 @@ impl Corpus {
             text: text.as_bytes(),
             modified: file.modified,
         });
-        let results = self.index.put_all(&of_index.collect::<Vec<_>>());
+        let of_index = of_index.collect::<Vec<_>>();
+        self.make_room(new.iter().map(|(_, text)| text.len()).sum());
+        let results = self.index.put_all(&of_index);
+        self.make_room(0);
         for ((file, text), result) in new.into_iter().zip(results) {
             self.note(file, result.is_ok().then_some(text.len()), listed);
         }
@@ -367,56 +371,117 @@ impl Corpus {
         self.files.insert(file.path.clone(), state);
     }
 
+    /// Drops vectors, if the index and this many bytes more leave no room for them. The texts come first, because a search by words needs
+    /// all of them.
+    fn make_room(&mut self, more: usize) {
+        if let Some(vectors) = &mut self.vectors {
+            vectors.make_room(&self.index, more, self.index.options().max_bytes);
+        }
+    }
+
     fn forget_vectors(&mut self, name: &str) {
         if let Some(vectors) = &mut self.vectors {
             vectors.forget(name);
         }
     }
 
-    /// Answers a question. `asked` is its vector, or the reason why it has none.
+    /// Answers a question. `vector` is its vector, or the reason why it has none; without an embedder there is neither. Returns `None` if
+    /// passages have no vectors yet.
     ///
     /// # Errors
     /// If the search is cancelled.
     pub(super) fn answer(
         &mut self,
+        store: &InContext<'_>,
         question: &Question<'_>,
-        embedding: Option<&mut Embedding<'_>>,
-        asked: Option<Result<Vector, String>>,
-    ) -> Result<SearchResults, Error> {
-        let (Some(embedding), Some(asked)) = (embedding, asked) else {
-            return Ok(self.search(question, None, None));
-        };
-        let reason = match asked {
-            Err(reason) => reason,
-            Ok(vector) => match self.complete_vectors(embedding, &vector) {
-                Ok(()) => return Ok(self.search(question, Some(&vector), None)),
-                Err(Without::Failed(error)) => return Err(error),
-                Err(Without::WordsOnly(reason)) => reason,
+        vector: Option<Result<&Vector, &str>>,
+    ) -> Result<Option<SearchResults>, Error> {
+        let (vector, words_only) = match vector {
+            None => (None, None),
+            Some(Err(reason)) => (None, Some(reason.to_owned())),
+            Some(Ok(vector)) => match self.has_vectors(vector) {
+                Ok(true) => (Some(vector), None),
+                Ok(false) => return Ok(None),
+                Err(reason) => (None, Some(reason)),
             },
         };
-        Ok(self.search(question, None, Some(reason)))
+        self.search(store, question, vector, words_only).map(Some)
     }
 
-    /// Sees that every passage has a vector.
-    fn complete_vectors(
+    /// Whether every passage has a vector.
+    ///
+    /// # Errors
+    /// The reason why the answer is by words alone.
+    fn has_vectors(&mut self, query: &Vector) -> Result<bool, String> {
+        let Some(vectors) = &mut self.vectors else { return Ok(true) };
+        if vectors.is_full(&self.index) {
+            return Err(TOO_MANY_VECTORS.into());
+        }
+        let is_complete = vectors.are_complete(&self.index);
+        if is_complete {
+            vectors.check_query(query)?;
+        }
+        Ok(is_complete)
+    }
+
+    /// Adds the vectors that an embedder returned, and those of calls that were given up, and returns the next texts to embed: none if every
+    /// passage that was missing at first has a vector.
+    ///
+    /// # Errors
+    /// The reason why the answer is by words alone.
+    pub(super) fn next_batch(
         &mut self,
-        embedding: &mut Embedding<'_>,
-        query: &Vector,
-    ) -> Result<(), Without> {
-        let Some(vectors) = &mut self.vectors else { return Ok(()) };
-        let missing = vectors.update(&self.index);
-        let room = self.index.options().max_bytes.saturating_sub(self.index.memory());
-        embedding.complete(vectors, &missing, room)?;
-        vectors.check_query(query).map_err(Without::WordsOnly)
+        embedded: Option<Embedded>,
+        late: Vec<Embedded>,
+        missing: &mut MissingTexts,
+    ) -> Result<Batch, String> {
+        let (index, Some(vectors)) = (&self.index, &mut self.vectors) else {
+            return Ok(Batch::default());
+        };
+        if let Some((digests, numbers)) = embedded {
+            let checked = vectors.checked(digests.len(), &numbers);
+            let checked = checked.map_err(|problem| format!("the embedder failed: {problem}"))?;
+            vectors.add(digests.into_iter().zip(checked));
+        }
+        if missing.texts.is_empty() || !late.is_empty() {
+            vectors.update(index, 0);
+            // A text that was removed meanwhile is not missing, and gets no vector.
+            let wanted = vectors.missing();
+            for (digests, late) in late {
+                if let Ok(checked) = vectors.checked(digests.len(), &late) {
+                    let pairs = digests.into_iter().zip(checked);
+                    vectors.add(pairs.filter(|(digest, _)| wanted.contains(digest)));
+                }
+            }
+            missing.texts = vectors.update(index, TEXTS).into();
+            missing.count = vectors.missing().len();
+        }
+        let left = *missing.left.get_or_insert(missing.count);
+        let room = index.options().max_bytes.saturating_sub(index.memory());
+        if vectors.memory_with(missing.count) > room {
+            vectors.drop_all_unused();
+        }
+        if vectors.memory_with(missing.count) > room {
+            vectors.are_too_many(index);
+            return Err(TOO_MANY_VECTORS.into());
+        }
+        let size = BATCH.min(missing.texts.len()).min(left);
+        missing.left = Some(left - size);
+        missing.count -= size;
+        Ok(Batch { texts: missing.texts.drain(..size).collect(), counts: vectors.counts() })
     }
 
     /// Returns the files at `path` and below it that answer the question best.
-    fn search(
+    ///
+    /// # Errors
+    /// If the search is cancelled.
+    pub(super) fn search(
         &self,
+        store: &InContext<'_>,
         question: &Question<'_>,
         vector: Option<&Vector>,
         words_only: Option<String>,
-    ) -> SearchResults {
+    ) -> Result<SearchResults, Error> {
         let (query, path) = (query(question.text), question.path);
         let is_within = |found: &str| match path_of(found) {
             _ if path.is_root() => true,
@@ -427,15 +492,17 @@ impl Corpus {
             None => false,
         };
         let limit = question.limit;
+        let is_stopped = || store.check().is_err();
         let hits = match (vector, &self.vectors) {
             (Some(vector), Some(vectors)) => {
                 // A restriction leaves out some of them.
                 let most = if query.is_restricted() { usize::MAX } else { NEAREST.max(limit) };
                 let nearest = vectors.nearest(vector, most, is_within);
-                self.index.search_joined(&query, limit, is_within, &nearest)
+                self.index.search_joined(&query, limit, is_within, is_stopped, &nearest)
             }
-            _ => self.index.search_where(&query, limit, is_within),
+            _ => self.index.search_where(&query, limit, is_within, is_stopped),
         };
+        let Some(hits) = hits else { return Err(Error::Store(StoreError::Cancelled)) };
         let hits = hits.into_iter().filter_map(|hit| {
             Some(SearchHit {
                 path: path_of(&hit.path)?,
@@ -444,8 +511,35 @@ impl Corpus {
                 passages: hit.passages.into_iter().map(Into::into).collect(),
             })
         });
-        SearchResults { hits: hits.collect(), files_left_out: self.left_out, words_only }
+        Ok(SearchResults { hits: hits.collect(), files_left_out: self.left_out, words_only })
     }
+}
+
+/// The most texts of one call of an embedder. Services accept at least as many.
+const BATCH: usize = 64;
+
+/// The texts to embed that are in memory at the same time, beside those of one file.
+const TEXTS: usize = 16 * BATCH;
+
+const TOO_MANY_VECTORS: &str = "the vectors do not fit into search_max_bytes";
+
+/// The next texts for an embedder.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    pub(super) texts: Vec<Missing>,
+    /// The number of passages, and of those with a vector.
+    pub(super) counts: (usize, usize),
+}
+
+/// The texts that a search embeds.
+#[derive(Debug, Default)]
+pub(super) struct MissingTexts {
+    /// Some of them.
+    texts: VecDeque<Missing>,
+    /// The number of all.
+    count: usize,
+    /// The number of those that were there when the search began to embed. So it ends, although other writers add files.
+    left: Option<usize>,
 }
 
 /// The nearest files that are ranked: those that can count in a joined ranking.

@@ -13,10 +13,8 @@ mod corpus;
 mod embedding;
 mod kept;
 mod language;
-mod reader;
 mod reading;
 mod results;
-mod trust;
 mod vectors;
 
 use std::convert::Infallible;
@@ -27,16 +25,16 @@ use std::time::Duration;
 use memdir_store::path::MemoryPath;
 use memdir_store::per_process::PerProcess;
 use memdir_store::turns::Turns;
-use memdir_store::{ConfigError, Error};
+use memdir_store::{Cancellation, ConfigError, Error};
 
+use crate::trust::Moment;
 pub(crate) use answer::text as answer_for_model;
 use corpus::Corpus;
-use embedding::{Calls, Embedding, Without};
+pub(crate) use embedding::Embedding;
+use embedding::{Asked, Calls};
 pub(crate) use kept::Kept;
 pub use language::SearchLanguage;
 pub use results::{SearchHit, SearchMatch, SearchPassage, SearchResults};
-use trust::Moment;
-use vectors::Vector;
 
 use crate::embedder::Installed;
 use crate::options::MemoryOptions;
@@ -45,6 +43,9 @@ use crate::store::{Entry, InContext, Store as _};
 
 /// The most hits of one search. A larger limit counts as this one, so the size of an answer is bounded.
 pub(crate) const MAX_HITS: usize = 1_000;
+
+/// How often one search embeds passages that other writers have added meanwhile.
+const MOST_ROUNDS: usize = 8;
 
 /// Checks the options of the search.
 ///
@@ -70,7 +71,7 @@ pub(crate) struct Searcher {
 #[derive(Debug)]
 struct Shared {
     turns: Turns<()>,
-    /// `None` before the first search, during a search, and after a panic in one.
+    /// `None` before the first search, while a search uses it, and after a panic in one.
     corpus: Mutex<Option<Box<Corpus>>>,
     /// The number of times that the index was dropped on purpose.
     cleared: AtomicU64,
@@ -93,52 +94,70 @@ impl Default for Searcher {
 }
 
 impl Searcher {
+    /// The embedder during one search.
+    pub(crate) fn embedding<'e>(
+        &'e self,
+        installed: &'e Installed,
+        store: &'e InContext<'_>,
+        timeout: Option<Duration>,
+    ) -> Embedding<'e> {
+        let shared = self.shared();
+        let mut embedding = Embedding::new(installed, &shared.calls, store.cancellation(), timeout);
+        if embedding::is_embedding() {
+            let reason = "a search by an embedder has no vectors";
+            embedding.asked = Asked::WordsOnly(reason.into());
+        } else if shared.turns.has_place() {
+            // It would wait for a search that waits for it.
+            let reason = "a search by a store has no vectors";
+            embedding.asked = Asked::WordsOnly(reason.into());
+        }
+        embedding
+    }
+
     /// Answers a question about the files of the store, as they are now.
     ///
-    /// Waits for the searches of other threads. A search by the store itself, on the same thread, does not wait: it uses an index of its own.
+    /// Waits for the searches of other threads, but not while they wait for the embedder. A search by the store itself, on the same thread,
+    /// does not wait: it uses an index of its own.
     pub(crate) fn search(
         &self,
         store: &InContext<'_>,
         policies: &Policies,
         question: &Question<'_>,
         kept: Option<&Kept<'_>>,
-        embedder: Option<&Installed>,
+        mut embedding: Option<&mut Embedding<'_>>,
     ) -> Result<SearchResults, Error> {
         let shared = self.shared();
-        let timeout = policies.options.embedder_timeout;
-        let is_within_embedder = embedding::is_embedding();
-        let mut embedding = embedder.filter(|_| !is_within_embedder).map(|installed| {
-            Embedding::new(installed, &shared.calls, store.cancellation(), timeout)
-        });
         // Before the turn, so the questions of several threads are embedded at the same time.
-        let asked = embedding.as_mut().and_then(|embedding| embedded(embedding, question));
-        let asked = match asked {
-            Some(Err(Without::Failed(error))) => return Err(error),
-            Some(Err(Without::WordsOnly(reason))) => Some(Err(reason)),
-            Some(Ok(vector)) => Some(Ok(vector)),
-            None => None,
-        };
-        let turn = || shared.turns.take((), None, store.cancellation());
-        let mut turn = (!is_within_embedder).then(turn).transpose().map_err(Error::Store)?;
-        let cleared = shared.cleared.load(Ordering::SeqCst);
-        let taken = shared.corpus().take();
+        embedding.as_mut().map_or(Ok(()), |embedding| embedding.ask(question))?;
+        let embedder = embedding.as_ref().map(|embedding| embedding.installed);
         let begin = || Box::new(Corpus::begin(&store.info(), &policies.options, kept, embedder));
-        let mut corpus = taken.unwrap_or_else(begin);
-        // If this panics, the index is dropped, and the next search builds a new one.
-        let updated = corpus.update(store, policies);
-        let results = updated.and_then(|()| corpus.answer(question, embedding.as_mut(), asked));
-        if let (Ok(_), Some(kept)) = (&results, kept) {
-            corpus.keep(store, policies, kept);
+        let mut round = 0;
+        loop {
+            let vector = embedding.as_ref().and_then(|embedding| embedding.asked.vector());
+            let results = shared.with_corpus(store.cancellation(), |corpus| {
+                let is_new = corpus.is_none();
+                let corpus = corpus.get_or_insert_with(begin);
+                // If this panics, the index is dropped, and the next search builds a new one.
+                if round == 0 || is_new {
+                    corpus.update(store, policies)?;
+                }
+                let results = corpus.answer(store, question, vector)?;
+                if let (Some(_), Some(kept)) = (&results, kept) {
+                    corpus.keep(store, policies, kept);
+                }
+                Ok::<_, Error>(results)
+            })??;
+            match (results, &mut embedding) {
+                (Some(results), _) => return Ok(results),
+                (None, Some(embedding)) if round < MOST_ROUNDS => embedding.complete(shared)?,
+                (None, Some(embedding)) => {
+                    let reason = "the files change faster than they are embedded";
+                    embedding.asked = Asked::WordsOnly(reason.into());
+                }
+                (None, None) => {}
+            }
+            round += 1;
         }
-        shared.keep(corpus, cleared);
-        if let Some(turn) = &mut turn {
-            turn.succeeded();
-        }
-        if is_within_embedder && embedder.is_some() {
-            let words_only = Some("a search by an embedder has no vectors".to_owned());
-            return results.map(|results| SearchResults { words_only, ..results });
-        }
-        results
     }
 
     /// Answers a question about these files alone, with an index that is dropped afterwards: the index of the memory has no hidden files.
@@ -152,7 +171,7 @@ impl Searcher {
         files.retain(Entry::is_file);
         let mut corpus = Corpus::begin(&store.info(), &policies.options, None, None);
         corpus.read(store, policies, files, (now, now))?;
-        corpus.answer(question, None, None)
+        corpus.search(store, question, None, None)
     }
 
     /// Drops the index, with the texts in it. A search that is running drops it at its end.
@@ -177,17 +196,31 @@ impl Searcher {
     }
 }
 
-/// The vector of a question. `None` if it has no words that rank.
-fn embedded(
-    embedding: &mut Embedding<'_>,
-    question: &Question<'_>,
-) -> Option<Result<Vector, Without>> {
-    let query = corpus::query(question.text);
-    let has_words = question.limit > 0 && query.words().chars().any(char::is_alphanumeric);
-    has_words.then(|| embedding.query(query.words()))
-}
-
 impl Shared {
+    /// Uses the index in the turn of this thread. It is `None` if there is none yet.
+    ///
+    /// # Errors
+    /// If the search is cancelled while it waits.
+    fn with_corpus<T>(
+        &self,
+        cancellation: &Cancellation,
+        use_it: impl FnOnce(&mut Option<Box<Corpus>>) -> T,
+    ) -> Result<T, Error> {
+        let mut turn = self.turns.take((), None, cancellation).map_err(Error::Store)?;
+        let cleared = self.times_cleared();
+        let mut corpus = self.corpus().take();
+        let result = use_it(&mut corpus);
+        if let Some(corpus) = corpus {
+            self.keep(corpus, cleared);
+        }
+        turn.succeeded();
+        Ok(result)
+    }
+
+    fn times_cleared(&self) -> u64 {
+        self.cleared.load(Ordering::SeqCst)
+    }
+
     fn corpus(&self) -> MutexGuard<'_, Option<Box<Corpus>>> {
         self.corpus.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -195,7 +228,7 @@ impl Shared {
     /// Keeps the index for the next search, unless it was to be dropped since this search began.
     fn keep(&self, corpus: Box<Corpus>, cleared: u64) {
         let mut kept = self.corpus();
-        if self.cleared.load(Ordering::SeqCst) == cleared {
+        if self.times_cleared() == cleared {
             *kept = Some(corpus);
         }
     }

@@ -108,7 +108,12 @@ pub(super) struct Vectors {
     unsaved: usize,
     /// Whether `files` has all passages of the index, each with its vector.
     is_complete: bool,
+    /// The size of the index beside which not all vectors fitted.
+    full_at: Option<usize>,
 }
+
+/// The numbers that an embedder returned for some texts.
+pub(super) type Embedded = (Vec<Digest>, Vec<Vec<f32>>);
 
 /// A text without a vector.
 pub(super) type Missing = (Digest, String);
@@ -122,6 +127,7 @@ impl Vectors {
             files: HashMap::new(),
             unsaved: 0,
             is_complete: false,
+            full_at: None,
         }
     }
 
@@ -131,12 +137,14 @@ impl Vectors {
         self.files.remove(name);
     }
 
-    /// Finds the passages of all files in the index, and returns the texts that have no vector, each once.
-    pub(super) fn update(&mut self, index: &Index) -> Vec<Missing> {
+    /// Finds the passages of all files in the index, and returns texts that have no vector, each once: `most` of them, or those of one file
+    /// more.
+    pub(super) fn update(&mut self, index: &Index, most: usize) -> Vec<Missing> {
         let (mut missing, mut seen) = (Vec::new(), HashSet::new());
         if self.is_complete {
             return missing;
         }
+        let mut is_complete = true;
         for name in index.paths() {
             let known = &self.known;
             if let Some(passages) = self.files.get_mut(name)
@@ -145,15 +153,19 @@ impl Vectors {
                 for passage in passages.iter_mut().filter(|passage| passage.vector.is_none()) {
                     passage.vector = known.get(&passage.digest).cloned();
                 }
-                if passages.iter().all(|passage| passage.vector.is_some()) {
+                let has_all = passages.iter().all(|passage| passage.vector.is_some());
+                is_complete &= has_all;
+                if has_all || missing.len() >= most {
                     continue;
                 }
             }
+            let is_wanted = missing.len() < most;
             let texts = index.passages(name).unwrap_or_default();
             let passages = texts.into_iter().map(|text| {
                 let digest: Digest = Sha256::digest(&text).into();
                 let vector = known.get(&digest).cloned();
-                if vector.is_none() && seen.insert(digest) {
+                is_complete &= vector.is_some();
+                if is_wanted && vector.is_none() && seen.insert(digest) {
                     missing.push((digest, text));
                 }
                 Passage { digest, vector }
@@ -162,13 +174,20 @@ impl Vectors {
             self.files.insert(name.to_owned(), passages);
         }
         self.drop_unused();
-        self.is_complete = missing.is_empty();
+        self.is_complete = is_complete;
         missing
     }
 
-    /// Whether there is a vector for a text.
-    pub(super) fn has(&self, digest: &Digest) -> bool {
-        self.known.contains_key(digest)
+    /// Whether every passage of the index has a vector.
+    pub(super) fn are_complete(&mut self, index: &Index) -> bool {
+        self.update(index, 0);
+        self.is_complete
+    }
+
+    /// The texts that have no vector, as far as [`update`](Self::update) has found them.
+    pub(super) fn missing(&self) -> HashSet<Digest> {
+        let passages = self.files.values().flatten();
+        passages.filter(|passage| passage.vector.is_none()).map(|passage| passage.digest).collect()
     }
 
     /// The number of passages, and of those with a vector.
@@ -275,6 +294,35 @@ impl Vectors {
         found.into_iter().map(|(_, ranked)| ranked).collect()
     }
 
+    /// Makes the index and the vectors fit into `most` bytes together, if they do not: first without the vectors of removed passages, else
+    /// without any.
+    pub(super) fn make_room(&mut self, index: &Index, more: usize, most: usize) {
+        let of_index = index.memory().saturating_add(more);
+        if self.known.is_empty() || of_index.saturating_add(self.memory_with(0)) <= most {
+            return;
+        }
+        self.update(index, 0);
+        self.drop_all_unused();
+        if of_index.saturating_add(self.memory_with(0)) > most {
+            self.known.clear();
+            self.files.clear();
+            (self.unsaved, self.is_complete) = (0, false);
+        }
+    }
+
+    /// Takes note that not all vectors fit beside an index of this size.
+    pub(super) fn are_too_many(&mut self, index: &Index) {
+        self.full_at = Some(index.memory());
+        self.files.clear();
+        self.is_complete = false;
+    }
+
+    /// Whether that is so, because the index has not become smaller since.
+    pub(super) fn is_full(&mut self, index: &Index) -> bool {
+        self.full_at = self.full_at.filter(|full| index.memory() >= *full);
+        self.full_at.is_some()
+    }
+
     /// Drops the vectors of removed passages if they are many.
     fn drop_unused(&mut self) {
         let used = self.files.values().map(Vec::len).sum::<usize>();
@@ -338,12 +386,12 @@ mod tests {
     fn each_text_needs_one_vector() {
         let mut index = index(&[("a", "tea"), ("b", "milk")]);
         let mut vectors = Vectors::new("a".into());
-        let missing = vectors.update(&index);
+        let missing = vectors.update(&index, usize::MAX);
         assert_eq!(missing.len(), 2);
         let digests: Vec<Digest> = missing.iter().map(|(digest, _)| *digest).collect();
         let checked = vectors.checked(2, &[vec![1.0, 0.0], vec![0.0, 1.0]]).unwrap();
         vectors.add(digests.into_iter().zip(checked));
-        assert_eq!(vectors.update(&index), []);
+        assert_eq!(vectors.update(&index, usize::MAX), []);
         let query = Vector::new(&[0.1, 1.0]).unwrap();
         let paths = |vectors: &Vectors, most| -> Vec<String> {
             let nearest = vectors.nearest(&query, most, |_| true);
@@ -355,11 +403,11 @@ mod tests {
         for (text, missing) in [("juice", 1), ("milk", 0)] {
             vectors.forget("b");
             assert!(index.put("b", text, None).is_ok());
-            assert_eq!(vectors.update(&index).len(), missing);
+            assert_eq!(vectors.update(&index, usize::MAX).len(), missing);
         }
         vectors.forget("b");
         index.remove("b");
-        assert_eq!(vectors.update(&index), []);
+        assert_eq!(vectors.update(&index, usize::MAX), []);
         assert_eq!(paths(&vectors, 10), ["a"]);
         assert_eq!(vectors.counts(), (1, 1));
     }
@@ -369,7 +417,7 @@ mod tests {
         let journal = "tea is the word of this line, and the next line has it again\n\n".repeat(50);
         let index = index(&[("journal", &journal), ("z", "tea")]);
         let mut vectors = Vectors::new("a".into());
-        let missing = vectors.update(&index);
+        let missing = vectors.update(&index, usize::MAX);
         let digests = missing.iter().map(|(digest, _)| *digest);
         let numbers = missing
             .iter()
@@ -393,7 +441,32 @@ mod tests {
             vectors.add([digest].into_iter().zip(checked));
         }
         assert_eq!(vectors.known.len(), FEW_UNUSED + 1);
-        vectors.update(&index(&[]));
+        vectors.update(&index(&[]), 0);
         assert_eq!(vectors.known.len(), 0);
+    }
+
+    #[test]
+    fn vectors_leave_room_for_an_index() {
+        let mut index = index(&[("a", "tea"), ("b", "milk")]);
+        let mut vectors = Vectors::new("a".into());
+        let digests: Vec<Digest> =
+            vectors.update(&index, usize::MAX).iter().map(|(digest, _)| *digest).collect();
+        let checked = vectors.checked(2, &[vec![1.0, 0.0], vec![0.0, 1.0]]).unwrap();
+        vectors.add(digests.into_iter().zip(checked));
+        let most = index.memory() + vectors.memory_with(0);
+        vectors.make_room(&index, 0, most);
+        assert!(vectors.are_complete(&index));
+        // The vectors of removed texts go first.
+        vectors.forget("b");
+        index.remove("b");
+        let both = index.memory() + vectors.memory_with(0);
+        vectors.make_room(&index, 0, both - 1);
+        assert_eq!((vectors.known.len(), vectors.are_complete(&index)), (1, true));
+        let least = index.memory() + vectors.memory_with(0);
+        vectors.make_room(&index, 1, least + 1);
+        assert_eq!(vectors.known.len(), 1);
+        vectors.make_room(&index, 1, least);
+        assert_eq!((vectors.memory_with(0), vectors.are_complete(&index)), (0, false));
+        assert_eq!(vectors.update(&index, usize::MAX).len(), 1);
     }
 }

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use memdir::command::SearchCall;
 use memdir::store::{Encrypted, InProcess, Store};
@@ -383,15 +383,8 @@ fn vectors_that_do_not_fit_leave_the_words() {
         put(&*store, &format!("/memories/{number}.md"), format!("tea number {number}"));
     }
     let room = |bytes| move |options: &mut MemoryOptions| options.search_max_bytes = Some(bytes);
-    // The texts fit, and have room for a quarter of the vectors.
-    let fits = |bytes: &u64| {
-        let mut options = MemoryOptions::default();
-        options.search_max_bytes = Some(*bytes);
-        let memory = Memory::with_store(Arc::clone(&store), options);
-        search(&memory, "tea").files_left_out == 0
-    };
-    let least = (5..100).map(|step| step * 10_000).find(fits).unwrap();
-    let (memory, embedder) = memory_with(&store, room(least));
+    // The texts fit, and have room for some of the vectors.
+    let (memory, embedder) = memory_with(&store, room(least_room(&store)));
     for _ in 0..3 {
         let found = search(&memory, "drink");
         let reason = found.words_only.unwrap();
@@ -402,6 +395,151 @@ fn vectors_that_do_not_fit_leave_the_words() {
     assert!(embedder.embedded().len() <= 64);
     let (memory, _) = memory_with(&store, room(1_000_000));
     assert_eq!(search(&memory, "drink").words_only, None);
+}
+
+/// The least `search_max_bytes`, up to some thousand bytes, with which a memory without an embedder has all files.
+fn least_room(store: &Arc<dyn Store>) -> u64 {
+    let fits = |bytes: &u64| {
+        let mut options = MemoryOptions::default();
+        options.search_max_bytes = Some(*bytes);
+        let memory = Memory::with_store(Arc::clone(store), options);
+        search(&memory, "tea").files_left_out == 0
+    };
+    (1..1_000).map(|step| step * 5_000).find(fits).unwrap()
+}
+
+#[test]
+fn texts_take_the_room_of_vectors() {
+    let store = in_process();
+    let put_some = |from: u32, to: u32| {
+        for number in from..to {
+            put(&*store, &format!("/memories/{number}.md"), format!("tea number {number}"));
+        }
+    };
+    put_some(0, 100);
+    let few = least_room(&store);
+    put_some(100, 400);
+    let room = least_room(&store);
+    assert!(room > few + 100 * 164);
+    (100..400).for_each(|number| store.delete(&at(&format!("/memories/{number}.md"))).unwrap());
+
+    let (memory, embedder) = memory_with(&store, |options| options.search_max_bytes = Some(room));
+    assert_eq!(search(&memory, "drink").words_only, None);
+    assert_eq!(embedder.embedded().len(), 100);
+    put_some(100, 400);
+    for _ in 0..2 {
+        let found = memory.search("number", "/memories", 1_000).unwrap();
+        assert_eq!((found.hits.len(), found.files_left_out), (400, 0));
+        assert_eq!(
+            found.words_only.as_deref(),
+            Some("the vectors do not fit into search_max_bytes")
+        );
+        // The length of a vector is known, so no call is needed to find out.
+        assert_eq!(embedder.embedded(), [""; 0]);
+    }
+    // The vectors were dropped, so they are made again once there is room.
+    (100..400).for_each(|number| store.delete(&at(&format!("/memories/{number}.md"))).unwrap());
+    assert_eq!(search(&memory, "drink").words_only, None);
+    assert_eq!(embedder.embedded().len(), 100);
+}
+
+#[test]
+fn kept_vectors_are_loaded_only_if_they_fit_beside_the_index() {
+    let store = in_process();
+    fill_many(&*store);
+    let (memory, embedder) = memory_with(&store, keeping);
+    assert_eq!(search(&memory, "drink").words_only, None);
+    assert_eq!((embedder.embedded().len(), kept(&*store).len()), (100, 1));
+    let room = least_room(&store);
+    let (memory, embedder) = memory_with(&store, |options| {
+        keeping(options);
+        options.search_max_bytes = Some(room);
+    });
+    let reason = search(&memory, "drink").words_only.unwrap();
+    assert_eq!(reason, "the vectors do not fit into search_max_bytes");
+    assert_eq!((embedder.embedded().len(), kept(&*store).len()), (0, 1));
+}
+
+fn a_question_is_embedded_once_although_files_have_expired(store: Arc<dyn Store>) {
+    for number in 0..20 {
+        put(&*store, &format!("/memories/{number}.md"), "tea");
+    }
+    let hour = Some(Duration::from_secs(3_600));
+    let (memory, embedder) = memory_with(&store, |options| options.expire_after = hour);
+    assert_eq!(search(&memory, "drink").hits.len(), 10);
+    assert_eq!(embedder.questions.load(Ordering::SeqCst), 1);
+    for number in 0..18 {
+        let path = at(&format!("/memories/{number}.md"));
+        store.set_modified(&path, SystemTime::UNIX_EPOCH).unwrap();
+    }
+    let found = memory.search("drink", "/memories", 2).unwrap();
+    assert_eq!((found.hits.len(), found.words_only), (2, None));
+    assert_eq!(embedder.questions.load(Ordering::SeqCst), 2);
+    // A question that fails is not repeated either.
+    let calls = embedder.calls.load(Ordering::SeqCst);
+    embedder.now(Act::Fail);
+    let found = memory.search("tea", "/memories", 2).unwrap();
+    assert_eq!(
+        (found.hits.len(), found.words_only.as_deref()),
+        (2, Some("the embedder failed: no such model"))
+    );
+    assert_eq!(embedder.calls.load(Ordering::SeqCst), calls + 1);
+}
+on_every_store!(a_question_is_embedded_once_although_files_have_expired);
+
+#[test]
+fn a_search_goes_on_while_another_one_embeds_passages() {
+    let store = in_process();
+    fill(&*store);
+    let embedder = Arc::new(SlowPassages(Meanings::default()));
+    let memory =
+        Memory::with_store(Arc::clone(&store), options(|options| options.embedder_timeout = None));
+    let memory = memory.with_embedder(Arc::clone(&embedder) as Arc<dyn Embedder>).unwrap();
+    embedder.0.now(Act::Wait);
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| search(&memory, "automobile"));
+        until(|| embedder.0.calls.load(Ordering::SeqCst) == 1);
+        assert_eq!(paths(&search(&memory, "path:kitchen")), ["/memories/kitchen.md"]);
+        // A change meanwhile: these passages are embedded before the answer.
+        put(&*store, "/memories/new.md", "a vehicle");
+        assert_eq!(paths(&search(&memory, "path:new")), ["/memories/new.md"]);
+        let second = scope.spawn(|| search(&memory, "automobile"));
+        std::thread::sleep(Duration::from_millis(100));
+        assert!(!first.is_finished() && !second.is_finished());
+        embedder.0.now(Act::Answer);
+        for search in [first, second] {
+            let found = search.join().unwrap();
+            assert_eq!(paths(&found), ["/memories/garage.md", "/memories/new.md"]);
+            assert_eq!(found.words_only, None);
+        }
+    });
+    assert_eq!(embedder.0.embedded().len(), 3);
+}
+
+#[test]
+fn a_text_that_is_removed_for_good_during_a_call_has_no_vector() {
+    let store = in_process();
+    fill_many(&*store);
+    let embedder = Arc::new(SlowPassages(Meanings::default()));
+    let options = options(|options| {
+        (options.embedder_timeout, options.history) = (None, true);
+        options.search_keep = true;
+    });
+    let memory = Memory::with_store(Arc::clone(&store), options);
+    let memory = memory.with_embedder(Arc::clone(&embedder) as Arc<dyn Embedder>).unwrap();
+    embedder.0.now(Act::Wait);
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| search(&memory, "automobile"));
+        until(|| embedder.0.calls.load(Ordering::SeqCst) == 1);
+        memory.erase(false).unwrap();
+        embedder.0.now(Act::Answer);
+        let found = waiting.join().unwrap();
+        assert_eq!((found.hits.len(), found.words_only), (0, None));
+    });
+    assert_eq!((embedder.0.embedded().len(), kept(&*store).len()), (64, 0));
+    fill_many(&*store);
+    assert_eq!(search(&memory, "automobile").hits.len(), 10);
+    assert_eq!(embedder.0.embedded().len(), 100);
 }
 
 #[test]

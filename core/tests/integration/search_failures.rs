@@ -158,3 +158,34 @@ fn an_unreachable_mounted_store_hides_its_files_and_no_others() {
     let memory = Memory::with_store(Arc::new(mounts), MemoryOptions::default());
     assert_eq!(found(&memory, "green"), ["/memories/tea.md"]);
 }
+
+#[test]
+fn a_search_of_a_large_text_can_be_cancelled_while_it_ranks() {
+    let store: Arc<dyn Store> = Arc::new(InProcess::new());
+    put(&*store, "/memories/large.txt", "to and from it\n".repeat(100_000));
+    let memory = Memory::with_store(store, MemoryOptions::default());
+    // Words that rank are not read in the text, but phrases are, and those of grammar have no other way.
+    for question in ["\"to be\"", "\"it to\" -\"to be\"", "to be"] {
+        let asked = |most: usize| {
+            let (count, counted) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+            let counting = Arc::clone(&counted);
+            let ask = move || {
+                counting.store(count.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                counting.load(Ordering::SeqCst) > most
+            };
+            let result = memory
+                .cancelled_by(&Cancellation::asking(ask))
+                .search(question, "/memories", 10)
+                .map(|found| found.hits.len());
+            (counted.load(Ordering::SeqCst), result)
+        };
+        assert!(asked(usize::MAX).1.is_ok());
+        let (all, _) = asked(usize::MAX);
+        assert!(all > 20, "{question}: asked {all} times");
+        for most in [all / 2, all - 3] {
+            let (count, stopped) = asked(most);
+            assert!(matches!(stopped, Err(Error::Store(StoreError::Cancelled))), "{question}");
+            assert!(count <= most + 2, "{question}: {count} after {most}");
+        }
+    }
+}

@@ -625,3 +625,34 @@ fn two_processes_that_keep_an_index_at_once_leave_one_to_the_next() {
     store.update(&path, &mut |_| Some(Splice { range: 0..9, text: Vec::new() })).unwrap();
     assert_eq!(answers(&keeping(&store)), anew(&store, &options(|_| ())));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_the_place_of_the_index_is_not_followed() {
+    let (place, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    std::fs::write(elsewhere.path().join("other"), "not memdir's").unwrap();
+    let link = place.path().join("memories/.memdir-search");
+    let memory =
+        Memory::open(place.path().to_str().unwrap(), options(|options| options.history = true))
+            .unwrap();
+    fill(&**memory.store(), FILES);
+    memory.write("/memories/a.md", "secret", None).unwrap();
+    memory.write("/memories/a.md", "tea", None).unwrap();
+    for target in [elsewhere.path().to_owned(), elsewhere.path().join("none")] {
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        // A search keeps nothing, and works.
+        assert_eq!(memory.search("\"number 12\"", "/memories", 10).unwrap().hits.len(), 1);
+        let failed = memory.redact_text(&GrepQuery::text("secret"), "", false).unwrap_err();
+        let failed = failed.to_string();
+        let expected = "removing .memdir-search, where searches keep their index: a symbolic link";
+        assert!(failed.ends_with(expected), "{failed}");
+        let left = std::fs::read_dir(elsewhere.path()).unwrap().count();
+        assert_eq!((left, link.is_symlink()), (1, true));
+        std::fs::remove_file(&link).unwrap();
+    }
+    memory.redact_text(&GrepQuery::text("secret"), "", false).unwrap();
+    // An erasure removes the link itself.
+    std::os::unix::fs::symlink(elsewhere.path(), &link).unwrap();
+    memory.erase(false).unwrap();
+    assert!(!link.is_symlink() && elsewhere.path().join("other").exists());
+}

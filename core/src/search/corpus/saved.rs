@@ -12,11 +12,11 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use memdir_search::Index;
 use memdir_store::StoreInfo;
 
-use super::super::reader::Reader;
-use super::super::trust::Seen;
 use super::{Corpus, FileState, name, path_of};
 use crate::options::MemoryOptions;
+use crate::reader::Reader;
 use crate::store::Fingerprint;
+use crate::trust::Seen;
 
 const MAGIC: &[u8; 16] = b"memdir-search-1\n";
 

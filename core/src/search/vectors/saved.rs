@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use super::super::reader::Reader;
 use super::{MOST_DIMENSIONS, Vector, Vectors, scale};
+use crate::reader::Reader;
 
 const MAGIC: &[u8; 17] = b"memdir-vectors-1\n";
 
@@ -20,6 +20,10 @@ impl Vectors {
     /// Whether there are many vectors that no other process has. Making them may cost money, so fewer are worth a write than of files.
     pub(in super::super) fn is_worth_keeping(&self) -> bool {
         let total = self.known.len();
+        // An index beside which they do not fit does not have their passages.
+        if self.full_at.is_some() {
+            return false;
+        }
         self.unsaved >= 1_000 || self.unsaved >= 16 && self.unsaved.saturating_mul(10) >= total
     }
 
@@ -80,7 +84,8 @@ mod tests {
             assert!(index.put(path, path.repeat(3), None).is_ok());
         }
         let mut vectors = Vectors::new("model 1".into());
-        let digests: Vec<_> = vectors.update(&index).iter().map(|(digest, _)| *digest).collect();
+        let digests: Vec<_> =
+            vectors.update(&index, usize::MAX).iter().map(|(digest, _)| *digest).collect();
         let numbers = [vec![1.0, -0.5], vec![0.0, 0.0], vec![-3.0, 2.0]];
         let checked = vectors.checked(3, &numbers).unwrap();
         vectors.add(digests.into_iter().zip(checked));

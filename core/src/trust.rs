@@ -1,4 +1,4 @@
-//! The rule by which a search believes that a file has not changed, without reading it.
+//! The rule by which a search or a sync believes that a file has not changed, without reading it.
 //!
 //! An exact fingerprint is enough. A fingerprint of a file system holds the time of the last change, and a clock that ticks: two contents that
 //! are written within one tick may have the same fingerprint. So a content that was read within the tick of its last change is not believed by
@@ -14,24 +14,24 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::store::{Entry, Fingerprint, Fingerprints};
 
 /// Longer than a tick of the clock of any common file system: FAT has the longest, two seconds.
-pub(super) const TICK: Duration = Duration::from_secs(3);
+pub(crate) const TICK: Duration = Duration::from_secs(3);
 
 /// Two clocks, read at the same moment.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Moment {
-    pub(super) wall: SystemTime,
-    pub(super) steady: Instant,
+pub(crate) struct Moment {
+    pub(crate) wall: SystemTime,
+    pub(crate) steady: Instant,
 }
 
 impl Moment {
-    pub(super) fn now() -> Self {
+    pub(crate) fn now() -> Self {
         Self { wall: SystemTime::now(), steady: Instant::now() }
     }
 }
 
 /// The fingerprint of the content that was read, and how far it can be trusted.
 #[derive(Debug, Clone)]
-pub(super) struct Seen {
+pub(crate) struct Seen {
     fingerprint: Option<Fingerprint>,
     /// The end of the first listing that had this fingerprint.
     since: Instant,
@@ -40,7 +40,7 @@ pub(super) struct Seen {
 
 impl Seen {
     /// For a content that is read after a listing, which began and ended at these moments. `before` is what was known of the file.
-    pub(super) fn new(
+    pub(crate) fn new(
         entry: &Entry,
         kind: Fingerprints,
         (began, ended): (Moment, Moment),
@@ -60,34 +60,39 @@ impl Seen {
         Self { fingerprint, since, is_trusted }
     }
 
+    /// The fingerprint, if it is proof of the content.
+    pub(crate) fn trusted(&self) -> Option<&Fingerprint> {
+        self.fingerprint.as_ref().filter(|_| self.is_trusted)
+    }
+}
+
+/// For searches, which keep this for each file.
+#[cfg(feature = "search")]
+impl Seen {
     /// For a content that another process has read. A fingerprint that it trusted stays proof of the content. Nothing else that it
     /// knew can be used, because its clocks are not ours.
-    pub(super) fn kept(fingerprint: Option<Fingerprint>) -> Self {
+    pub(crate) fn kept(fingerprint: Option<Fingerprint>) -> Self {
         let is_trusted = fingerprint.is_some();
         Self { fingerprint, since: Instant::now(), is_trusted }
     }
 
-    /// The fingerprint, if it is proof of the content.
-    pub(super) fn trusted(&self) -> Option<&Fingerprint> {
-        self.fingerprint.as_ref().filter(|_| self.is_trusted)
-    }
-
     /// Whether the fingerprint is proof of the content.
-    pub(super) fn is_trusted(&self) -> bool {
+    pub(crate) fn is_trusted(&self) -> bool {
         self.is_trusted
     }
 
     /// Whether the file certainly has the content that was read.
-    pub(super) fn is_current(&self, entry: &Entry) -> bool {
+    pub(crate) fn is_current(&self, entry: &Entry) -> bool {
         self.is_trusted && self.has_fingerprint_of(entry)
     }
 
     /// Whether the fingerprint says that the file has the content that was read.
-    pub(super) fn has_fingerprint_of(&self, entry: &Entry) -> bool {
+    pub(crate) fn has_fingerprint_of(&self, entry: &Entry) -> bool {
         self.fingerprint.is_some() && self.fingerprint == entry.fingerprint
     }
 }
 
+#[cfg(feature = "search")]
 #[cfg(test)]
 mod tests {
     use memdir_store::MemoryPath;
