@@ -5,11 +5,23 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::StoreError;
 use super::note::Note;
 use crate::cancel::Cancellation;
 use crate::history_id::HistoryId;
 use crate::operation::Operation;
+
+/// The other memory of a sync, from which a change is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Partner {
+    /// Its name, such as `laptop`.
+    pub name: String,
+    /// The newest change in its history when the sync compared both; `None` if it has no history.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<HistoryId>,
+}
 
 /// The cancellation of a call, the actor and the operation of a change, and the notes to keep in the same transaction.
 ///
@@ -20,6 +32,7 @@ use crate::operation::Operation;
 pub struct Context {
     cancellation: Cancellation,
     actor: Option<Arc<str>>,
+    partner: Option<Arc<Partner>>,
     operation: Option<Operation>,
     /// Shared by all contexts of an operation.
     change: Rc<ChangeState>,
@@ -42,6 +55,7 @@ impl Default for Context {
         Self {
             cancellation: Cancellation::never(),
             actor: None,
+            partner: None,
             operation: None,
             change: Rc::default(),
         }
@@ -66,6 +80,11 @@ impl Context {
         Self { actor, ..Self::default() }
     }
 
+    /// The same context for changes that a sync takes from this memory.
+    pub fn with_partner(self, partner: Option<Arc<Partner>>) -> Self {
+        Self { partner, ..self }
+    }
+
     /// The same context with this operation. It replaces the usual operation of each change.
     pub fn doing(self, operation: Operation) -> Self {
         Self { operation: Some(operation), ..self }
@@ -83,6 +102,7 @@ impl Context {
         Self {
             cancellation: Cancellation::never(),
             actor: self.actor.clone(),
+            partner: self.partner.clone(),
             operation: self.operation,
             change: Rc::clone(&self.change),
         }
@@ -94,6 +114,7 @@ impl Context {
         Self {
             cancellation: self.cancellation.clone(),
             actor: self.actor.clone(),
+            partner: self.partner.clone(),
             operation: Some(self.operation(operation)),
             change: Rc::clone(&self.change),
         }
@@ -124,6 +145,11 @@ impl Context {
     /// The actor of the change, as set by the host program.
     pub fn actor(&self) -> Option<&str> {
         self.actor.as_deref()
+    }
+
+    /// The memory from which a sync takes the change.
+    pub fn partner(&self) -> Option<&Partner> {
+        self.partner.as_deref()
     }
 
     /// The operation of the change: `usual`, unless the context has another one.

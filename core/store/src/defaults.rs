@@ -142,14 +142,22 @@ pub const HISTORY: &str = ".memdir-history";
 /// The directory in which a search keeps its index.
 pub const SEARCH: &str = ".memdir-search";
 
-/// Whether a path is the directory of a kept index, of this store or a mounted one, or below it. Case and invisible characters
-/// are ignored, because some file systems ignore them.
+/// The hidden directory for what syncs keep: the identity of a memory, and its baselines.
+pub const SYNC: &str = ".memdir-sync";
+
+/// The directories that memdir keeps for itself among the files of a memory, beside the history. They count for no limit, are not recorded,
+/// and do not expire.
+pub const OWN_DIRECTORIES: [&str; 2] = [SEARCH, SYNC];
+
+/// Whether a path is one of the [`OWN_DIRECTORIES`] of this store or a mounted one, or below it. Case and invisible characters are ignored,
+/// because some file systems ignore them.
 #[must_use]
-pub fn is_of_search(path: &MemoryPath) -> bool {
-    path.names().any(|name| {
-        let ascii = name.chars().filter(char::is_ascii).map(|c| c.to_ascii_lowercase());
-        name.len() >= SEARCH.len() && ascii.eq(SEARCH.chars())
-    })
+pub fn is_own_file(path: &MemoryPath) -> bool {
+    let is_own = |name: &str| {
+        let ascii = || name.chars().filter(char::is_ascii).map(|c| c.to_ascii_lowercase());
+        OWN_DIRECTORIES.iter().any(|own| name.len() >= own.len() && ascii().eq(own.chars()))
+    };
+    path.names().any(is_own)
 }
 
 /// The prefix of the hidden names that a rename between mounted stores uses; a number follows.

@@ -15,12 +15,15 @@ use super::{
     Node, Store, StoreError, StoreInfo,
 };
 use crate::path::{MemoryPath, PathError, is_hidden};
+use crate::process;
 use crate::settings::OnExisting;
 
 /// Keeps everything in memory until it is dropped. For tests, and for agents whose memory ends with their
 /// process.
 #[derive(Debug)]
 pub struct InProcess {
+    /// Its number in this process.
+    number: u64,
     nodes: RwLock<BTreeMap<MemoryPath, Kept>>,
     /// The number of times that a writer has had the lock.
     writes: AtomicU64,
@@ -67,7 +70,9 @@ impl InProcess {
     #[must_use]
     pub fn new() -> Self {
         let nodes = RwLock::new(BTreeMap::from([(MemoryPath::root(), Kept::Directory)]));
-        Self { nodes, writes: AtomicU64::new(0) }
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        Self { number, nodes, writes: AtomicU64::new(0) }
     }
 
     // A panic under the lock (in an edit) leaves the tree intact, because each change is applied in one last
@@ -86,9 +91,9 @@ impl InProcess {
 }
 
 impl Store for InProcess {
-    /// The location is unique to this store.
+    /// The location is unique to this store. An address in memory would not be: a later store may get it again.
     fn info(&self) -> StoreInfo {
-        let place = format!("memory:{:p}", std::ptr::from_ref(self));
+        let place = format!("memory:{}-{}", process::id(), self.number);
         StoreInfo {
             locations: vec![Location::in_service(place, "")],
             tracks_access: true,
@@ -264,6 +269,20 @@ impl Store for InProcess {
                 Ok(())
             }
         }
+    }
+
+    fn remove_directory(&self, path: &MemoryPath) -> Result<bool, StoreError> {
+        let mut tree = self.tree_mut();
+        match tree.get(path) {
+            None => return Err(StoreError::NotFound),
+            Some(Kept::File(..)) => return Err(StoreError::NotADirectory),
+            Some(Kept::Directory) => {}
+        }
+        let is_empty = subtree(&tree, path).nth(1).is_none();
+        if is_empty {
+            tree.remove(path);
+        }
+        Ok(is_empty)
     }
 
     /// The number of changes, and of attempts to change something.

@@ -261,6 +261,7 @@ mod tests {
         delete_if(&MemoryPath, &mut Condition<'_>) -> Result<bool, StoreError> = Err(StoreError::Busy);
         rename_if(&MemoryPath, &MemoryPath, &mut Condition<'_>) -> Result<bool, StoreError> = Err(StoreError::Busy);
         make_directory(&MemoryPath) -> Result<(), StoreError> = Err(StoreError::Busy);
+        remove_directory(&MemoryPath) -> Result<bool, StoreError> = Err(StoreError::Busy);
         mutate(&Context, Mutation<'_>) -> Result<bool, StoreError> = Err(StoreError::Busy);
         write_batch(&Context, &[FileToWrite<'_>]) -> Result<(), BatchError> =
             Err(BatchError { written: 0, error: StoreError::Busy });
@@ -317,6 +318,7 @@ mod tests {
         let _ = store.delete_if(&a, &mut |_| true);
         let _ = store.rename_if(&a, &b, &mut |_| true);
         let _ = store.make_directory(&a);
+        let _ = store.remove_directory(&a);
         let _ = store.mutate(context, Mutation::Clear);
         let (content, existing) = (&b""[..], OnExisting::Error);
         let file = FileToWrite { path: &a, content, times: Times::default(), existing, note: None };
@@ -335,7 +337,7 @@ mod tests {
     }
 
     /// The methods that make a change.
-    const CHANGES: [&str; 12] = [
+    const CHANGES: [&str; 13] = [
         "write",
         "write_unique",
         "update",
@@ -348,6 +350,7 @@ mod tests {
         "delete_if",
         "rename_if",
         "make_directory",
+        "remove_directory",
     ];
 
     /// The names of the methods in the source of [`Store`], except the one that no layer forwards.

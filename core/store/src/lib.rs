@@ -72,12 +72,12 @@ pub use access::Times;
 pub use batch::{BatchError, FileToDelete, FileToWrite};
 pub use cancel::Cancellation;
 pub use condition::Condition;
-pub use context::Context;
+pub use context::{Context, Partner};
 #[cfg(feature = "testing")]
 pub use contract::check_contract;
 pub use defaults::{
-    HISTORY, MOVING, NEW_DIRECTORY, SEARCH, as_listed, clear_each, is_of_search, listed_file,
-    listed_time, open_whole,
+    HISTORY, MOVING, NEW_DIRECTORY, OWN_DIRECTORIES, SEARCH, SYNC, as_listed, clear_each,
+    is_own_file, listed_file, listed_time, open_whole,
 };
 use defaults::{delete_by_reading, make_by_writing, rename_by_reading};
 pub use edit::Edit;
@@ -419,6 +419,18 @@ pub trait Store: Send + Sync {
         make_by_writing(self, path)
     }
 
+    /// Deletes a directory if it has no entries (hidden ones count), and returns whether it did. No file that another writer
+    /// creates at the same time is lost. Never called for the root.
+    ///
+    /// By default no directory is ever deleted, because the default cannot exclude other writers.
+    ///
+    /// # Errors
+    /// [`NotFound`](StoreError::NotFound), [`NotADirectory`](StoreError::NotADirectory) if the path is a file.
+    fn remove_directory(&self, path: &MemoryPath) -> Result<bool, StoreError> {
+        let _ = path;
+        Ok(false)
+    }
+
     /// Makes a change. Every change of a `Memory` goes through this method, with its context.
     ///
     /// By default it calls the method that the change is named after and drops the context. A [`Layer`] overrides this one
@@ -426,7 +438,7 @@ pub trait Store: Send + Sync {
     ///
     /// Returns whether something changed. It is `false` only if [`delete_unused`](Store::delete_unused) finds that the file was
     /// used, if the content does not meet the condition of [`delete_if`](Store::delete_if) or [`rename_if`](Store::rename_if),
-    /// or if a layer ignores the change.
+    /// if [`remove_directory`](Store::remove_directory) finds an entry, or if a layer ignores the change.
     ///
     /// # Errors
     /// As the method that the change is named after.

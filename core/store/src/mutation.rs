@@ -75,6 +75,11 @@ pub enum Mutation<'m> {
         /// The directory.
         path: &'m MemoryPath,
     },
+    /// [`Store::remove_directory`].
+    RemoveDirectory {
+        /// The directory.
+        path: &'m MemoryPath,
+    },
     /// [`Store::set_modified`].
     SetModified {
         /// The file.
@@ -108,6 +113,7 @@ impl Mutation<'_> {
             Self::RenameIf { from, to, condition } => return store.rename_if(from, to, condition),
             Self::Clear => store.clear(),
             Self::MakeDirectory { path } => store.make_directory(path),
+            Self::RemoveDirectory { path } => return store.remove_directory(path),
             Self::SetModified { path, time } => store.set_modified(path, time),
             Self::RecordAccess { path, time } => store.record_access(path, time),
         };
@@ -205,6 +211,14 @@ macro_rules! methods_by_mutate {
         ) -> Result<(), $crate::StoreError> {
             let make = $crate::Mutation::MakeDirectory { path };
             $crate::Store::mutate(self, &$context(self), make).map(drop)
+        }
+
+        fn remove_directory(
+            &self,
+            path: &$crate::path::MemoryPath,
+        ) -> Result<bool, $crate::StoreError> {
+            let remove = $crate::Mutation::RemoveDirectory { path };
+            $crate::Store::mutate(self, &$context(self), remove)
         }
 
         fn set_modified(

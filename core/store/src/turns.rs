@@ -84,7 +84,7 @@ impl<K: Eq + Hash + Clone> Turns<K> {
         cancellation: &Cancellation,
     ) -> Result<Turn<'_, K>, StoreError> {
         let address = std::ptr::from_ref(self).addr();
-        let is_nested = PLACES.with_borrow(|places| places.contains(&address));
+        let is_nested = self.has_place();
         let waiting = if is_nested { None } else { self.enter(&key) };
         let mut turn = Turn {
             turns: self,
@@ -101,6 +101,12 @@ impl<K: Eq + Hash + Clone> Turns<K> {
         turn.wait(timeout, cancellation)?;
         turn.waiting = None;
         Ok(turn)
+    }
+
+    /// Whether this thread has a turn or waits for one, so it would not queue again.
+    pub fn has_place(&self) -> bool {
+        let address = std::ptr::from_ref(self).addr();
+        PLACES.with_borrow(|places| places.contains(&address))
     }
 
     /// Whether a thread has a turn of this key.

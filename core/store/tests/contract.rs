@@ -40,6 +40,8 @@ enum Fault {
     MovesADirectoryOnACondition,
     ReadsAndThenDeletes,
     ReadsAndThenMoves,
+    RemovesWhatHasHiddenEntries,
+    LooksAndThenRemoves,
 }
 
 impl Layer for Faulty {
@@ -101,6 +103,7 @@ impl Layer for Faulty {
                 return self.rename_if(from, to, condition);
             }
             Mutation::RecordAccess { path, time } => self.record_access(path, time),
+            Mutation::RemoveDirectory { path } => return self.remove_directory(path),
             other => return self.0.mutate(context, other),
         };
         done.map(|()| true)
@@ -260,6 +263,28 @@ impl Faulty {
         self.0.record_access(path, time)
     }
 
+    fn remove_directory(&self, path: &MemoryPath) -> Result<bool, StoreError> {
+        match (self.1, self.0.list(path)) {
+            (Fault::RemovesWhatHasHiddenEntries, Ok(entries))
+                if entries.iter().all(|entry| entry.path.name().unwrap().starts_with('.')) =>
+            {
+                self.0.delete(path).map(|()| true)
+            }
+            (Fault::LooksAndThenRemoves, Ok(entries)) if entries.is_empty() => {
+                // Waits until another thread creates a file, which only happens in this directory.
+                let attempts = if path.as_str() == "/memories/dir/below" { 800 } else { 0 };
+                for _ in 0..attempts {
+                    if !self.0.list(path).unwrap_or_default().is_empty() {
+                        break;
+                    }
+                    std::thread::sleep(std::time::Duration::from_millis(1));
+                }
+                self.0.delete(path).map(|()| true)
+            }
+            _ => self.0.remove_directory(path),
+        }
+    }
+
     fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
         match self.1 {
             Fault::DeletesWhatIsUsed if self.0.read(path).is_ok() => {
@@ -341,6 +366,11 @@ fn the_check_notices_what_is_wrong() {
         (Fault::MovesADirectoryOnACondition, "a condition decides whether a file is moved"),
         (Fault::ReadsAndThenDeletes, "an edit that a condition has not seen is not lost"),
         (Fault::ReadsAndThenMoves, "an edit that a condition has not seen is not lost"),
+        (Fault::RemovesWhatHasHiddenEntries, "a directory is removed only if it is empty"),
+        (
+            Fault::LooksAndThenRemoves,
+            "a file that is created in a directory keeps it from being removed",
+        ),
         (Fault::ParentsStay, "renaming never overwrites and fails whole"),
     ] {
         let violation = check(fault).expect_err(&format!("{fault:?}"));

@@ -398,6 +398,10 @@ impl Store for Encrypted {
                 let path = &self.at(path)?;
                 self.inner.mutate(context, Mutation::MakeDirectory { path })
             }
+            Mutation::RemoveDirectory { path } => {
+                let path = &self.at_existing(path).map_err(StoreError::unchanged)?;
+                self.inner.mutate(context, Mutation::RemoveDirectory { path })
+            }
             Mutation::SetModified { path, time } => {
                 let path = &self.at_existing(path)?;
                 self.inner.mutate(context, Mutation::SetModified { path, time })

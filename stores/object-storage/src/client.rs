@@ -329,12 +329,22 @@ impl Client {
 
     /// Whether any object is below the directory. One request, whatever the number of objects.
     pub(super) async fn is_directory(&self, directory: &Key) -> Result<bool, ObjectError> {
+        Ok(!self.first_below(directory, 1).await?.is_empty())
+    }
+
+    /// At most this number of objects below the directory. One request, whatever the number of objects.
+    pub(super) async fn first_below(
+        &self,
+        directory: &Key,
+        most: usize,
+    ) -> Result<Vec<Item>, ObjectError> {
         let mut backoff = RetryBackoff::new();
         loop {
             let below = self.store.list(Some(directory));
-            let below = below.try_filter_map(async |meta| Ok(rest(directory, &meta.location)));
-            match std::pin::pin!(below).try_next().await {
-                Ok(first) => return Ok(first.is_some()),
+            let is_below = |meta: &ObjectMeta| rest(directory, &meta.location).is_some();
+            let below = below.try_filter(|meta| std::future::ready(is_below(meta)));
+            match below.take(most).try_collect().await {
+                Ok(first) => return Ok(items(directory, first)),
                 Err(error) => backoff.after(error.into()).await?,
             }
         }

@@ -8,7 +8,7 @@ use memdir_store::settings::OnExisting;
 use object_store::path::Path as Key;
 use object_store::{PutMode, PutPayload, UpdateVersion};
 
-use super::client::{Client, FoundObject, GONE_BYTES, Item, Put};
+use super::client::{Client, FoundObject, GONE_BYTES, Item, MARKER, Put, below};
 use super::error::{ConflictBackoff, ObjectError, RetryBackoff, pause};
 use super::stamp::{Id, Stamp};
 
@@ -84,6 +84,26 @@ impl Client {
             }
         }
         Ok(())
+    }
+
+    /// Deletes the marker of a directory, if nothing else is below it. A file that is created meanwhile keeps the directory by
+    /// itself. Returns whether the directory is gone.
+    pub(super) async fn remove_directory(&self, path: &MemoryPath) -> Result<bool, ObjectError> {
+        let Ok(key) = self.key(path) else { return Err(StoreError::NotFound.into()) };
+        if self.file(&key).await?.is_some() {
+            return Err(StoreError::NotADirectory.into());
+        }
+        let first = self.first_below(&key, 2).await?;
+        if first.is_empty() {
+            return Err(StoreError::NotFound.into());
+        }
+        // The marker of a directory that is being moved is not empty.
+        if first.iter().any(|item| item.rest != MARKER || item.size > 0) {
+            return Ok(false);
+        }
+        self.mark_parent(path).await?;
+        self.delete(vec![below(&key, MARKER)?]).await?;
+        Ok(!self.is_directory(&key).await?)
     }
 
     /// Checks again after a file was created. If two commands create paths that exclude each other, at least

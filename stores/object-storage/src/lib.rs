@@ -308,6 +308,12 @@ impl Store for ObjectStorage {
                         client.make_directory(&path).await
                     })
                 }
+                Mutation::RemoveDirectory { path } => {
+                    let path = path.clone();
+                    return self.run(context, "removing a directory", |client| async move {
+                        client.remove_directory(&path).await
+                    });
+                }
                 Mutation::SetModified { path, time } => {
                     let (path, micros) = (path.clone(), micros::of(time));
                     self.run(context, "setting a file's time", |client| async move {

@@ -6,7 +6,7 @@ use futures_util::stream::{self, StreamExt, TryStreamExt};
 use memdir_store::path::MemoryPath;
 use memdir_store::{
     Entry, EntryKind, Fingerprint, HISTORY, Namespace, Problem, ProblemKind, Scope, StoreError,
-    is_of_search,
+    is_own_file,
 };
 use object_store::path::Path as Key;
 
@@ -114,7 +114,7 @@ impl Client {
         let mut namespace = Namespace::new(name);
         for entry in Self::entries_of(&root, &items, Scope::EVERYTHING) {
             let EntryKind::File(size) = entry.kind else { continue };
-            if is_of_search(&entry.path) {
+            if is_own_file(&entry.path) {
                 continue;
             }
             if entry.path.names().next() == Some(HISTORY) {

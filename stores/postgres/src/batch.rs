@@ -214,7 +214,7 @@ impl PostgresDatabase {
         visit: &mut dyn FnMut(bool),
     ) -> Result<(), StoreError> {
         let names = Arc::new(Names::of(files.iter().map(|file| file.path)));
-        let wanted = Wanted { path: MemoryPath::root(), content: None, to: None, total: false };
+        let wanted = Wanted::at(&MemoryPath::root());
         let mut deleted = Vec::new();
         let decide = |Seen { places, .. }: Seen| {
             let (mut ids, mut bytes) = (HashSet::new(), 0_i64);
@@ -307,7 +307,7 @@ impl PostgresDatabase {
     fn write_part(&self, context: &Context, files: &[FileToWrite<'_>]) -> Result<(), BatchError> {
         let names = Arc::new(Names::of(files.iter().map(|file| file.path)));
         let total = self.total.are_set();
-        let wanted = Wanted { path: MemoryPath::root(), content: None, to: None, total };
+        let wanted = Wanted { total, ..Wanted::at(&MemoryPath::root()) };
         let (mut written, mut forbidden) = (0, None);
         let decide = |Seen { way, total, places, .. }: Seen| {
             (written, forbidden) = (0, None);

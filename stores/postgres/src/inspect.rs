@@ -28,22 +28,22 @@ pub(super) static ALL: Statement = Statement::new(
 );
 
 /// The size of each namespace that is visible to this role. The history is in notes, or in hidden files if the memory is
-/// encrypted with plain names. The kept index of a search does not count. A namespace without files, directories and notes is left out.
+/// encrypted with plain names. The files that memdir keeps for itself do not count. A namespace without files, directories and notes is left out.
 pub(super) static NAMESPACES: Statement = Statement::new(
     "
     WITH history AS (
         SELECT top.id FROM memdir.node AS top JOIN memdir.node AS root ON root.id = top.parent
         WHERE root.parent = 0 AND root.namespace = top.namespace
         AND top.name = '.memdir-history' AND top.content IS NULL
-    ), search AS (
+    ), own AS (
         SELECT top.id FROM memdir.node AS top JOIN memdir.node AS root ON root.id = top.parent
         WHERE root.parent = 0 AND root.namespace = top.namespace
-        AND top.name = '.memdir-search' AND top.content IS NULL
+        AND top.name IN ('.memdir-search', '.memdir-sync') AND top.content IS NULL
     ), entry AS (
         SELECT namespace, content IS NOT NULL AS is_file, octet_length(content) AS size,
             parent <> 0 AS is_below, parent = -1 OR parent IN (SELECT id FROM history) AS is_record
         FROM memdir.node
-        WHERE $1::text IS NOT NULL AND parent NOT IN (SELECT id FROM search)
+        WHERE $1::text IS NOT NULL AND parent NOT IN (SELECT id FROM own)
     )
     SELECT namespace, count(*) FILTER (WHERE is_file AND NOT is_record),
         coalesce(sum(size) FILTER (WHERE NOT is_record), 0)::bigint,

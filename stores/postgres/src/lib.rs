@@ -17,7 +17,7 @@ use memdir_store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 use memdir_store::total::Total;
 use memdir_store::{
     BatchError, Context, Edit, Entry, FileToDelete, FileToWrite, Fingerprints, Mutation, Namespace,
-    Node, Problem, Store, StoreError, StoreInfo, Times, TotalLimits, is_of_search,
+    Node, Problem, Store, StoreError, StoreInfo, Times, TotalLimits, is_own_file,
     methods_by_mutate, reads_in_context, runtime,
 };
 use tokio_postgres::Row;
@@ -136,9 +136,9 @@ impl PostgresDatabase {
         Self { total, ..self }
     }
 
-    /// Whether the total of all files limits a change at this path. The kept index of a search does not count.
+    /// Whether the total of all files limits a change at this path. The files that memdir keeps for itself do not count.
     fn is_limited(&self, path: &MemoryPath) -> bool {
-        self.total.are_set() && !is_of_search(path)
+        self.total.are_set() && !is_own_file(path)
     }
 
     /// Checks that a file may change its size from `before` to `after` bytes.
@@ -263,10 +263,9 @@ impl PostgresDatabase {
         let key = self.session.edit_key(path, self.total, self.max_file_bytes);
         self.session.server.edits()?.edit(key, limits, context, edit, &mut |edit| {
             let wanted = Wanted {
-                path: path.clone(),
                 content: Some(self.most_edited()),
-                to: None,
                 total: self.is_limited(path),
+                ..Wanted::at(path)
             };
             self.change(context, "editing a file", wanted, |Seen { way, total, .. }| {
                 let (file, old) = whole_file(way)?;
@@ -352,12 +351,7 @@ impl Store for PostgresDatabase {
         let done = match mutation {
             Mutation::Write { path, content, existing } => {
                 check_length(content)?;
-                let wanted = Wanted {
-                    path: path.clone(),
-                    content: None,
-                    to: None,
-                    total: self.is_limited(path),
-                };
+                let wanted = Wanted { total: self.is_limited(path), ..Wanted::at(path) };
                 self.change(context, "writing a file", wanted, |Seen { way, total, .. }| {
                     if !way.has_end() {
                         self.check_total(path, total, None, content.len())?;
@@ -378,14 +372,14 @@ impl Store for PostgresDatabase {
             }
             Mutation::Update { path, edit } => self.edit(context, path, edit),
             Mutation::Delete { path } => {
-                let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
+                let wanted = Wanted::at(path);
                 self.change(context, "deleting", wanted, |Seen { way, total, .. }| {
                     let found = way.end().ok_or(StoreError::NotFound)?;
                     Ok(Some(remove(&found, total)))
                 })
             }
             Mutation::DeleteUnused { path, since } => {
-                let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
+                let wanted = Wanted::at(path);
                 let mut deleted = false;
                 self.change(context, "deleting", wanted, |Seen { way, total, .. }| {
                     let unused = way.end().filter(|found| {
@@ -397,12 +391,7 @@ impl Store for PostgresDatabase {
                 return Ok(deleted);
             }
             Mutation::DeleteIf { path, condition } => {
-                let wanted = Wanted {
-                    path: path.clone(),
-                    content: Some(self.most_edited()),
-                    to: None,
-                    total: false,
-                };
+                let wanted = Wanted { content: Some(self.most_edited()), ..Wanted::at(path) };
                 let mut is_met = false;
                 self.change(context, "deleting", wanted, |Seen { way, total, .. }| {
                     let (file, content) = whole_file(way)?;
@@ -412,12 +401,7 @@ impl Store for PostgresDatabase {
                 return Ok(is_met);
             }
             Mutation::Rename { from, to } => {
-                let wanted = Wanted {
-                    path: from.clone(),
-                    content: None,
-                    to: Some(to.clone()),
-                    total: false,
-                };
+                let wanted = Wanted { to: Some(to.clone()), ..Wanted::at(from) };
                 self.change(context, "renaming", wanted, |Seen { way, to: destination, .. }| {
                     let found = way.end().ok_or(StoreError::NotFound)?;
                     rename(&found, from, destination, to).map(Some)
@@ -425,10 +409,9 @@ impl Store for PostgresDatabase {
             }
             Mutation::RenameIf { from, to, condition } => {
                 let wanted = Wanted {
-                    path: from.clone(),
                     content: Some(self.most_edited()),
                     to: Some(to.clone()),
-                    total: false,
+                    ..Wanted::at(from)
                 };
                 let mut is_met = false;
                 self.change(
@@ -445,8 +428,7 @@ impl Store for PostgresDatabase {
                 return Ok(is_met);
             }
             Mutation::Clear => {
-                let wanted =
-                    Wanted { path: MemoryPath::root(), content: None, to: None, total: false };
+                let wanted = Wanted::at(&MemoryPath::root());
                 let with_notes = context.take_removal_of_notes();
                 let statement = if with_notes { &statements::ERASE } else { &statements::CLEAR };
                 self.change(context, "clearing the memory", wanted, |_| {
@@ -455,7 +437,7 @@ impl Store for PostgresDatabase {
                 })
             }
             Mutation::MakeDirectory { path } => {
-                let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
+                let wanted = Wanted::at(path);
                 self.change(context, "making a directory", wanted, |Seen { way, .. }| {
                     if !way.has_end() {
                         return add(&way, path, None).map(Some);
@@ -466,8 +448,21 @@ impl Store for PostgresDatabase {
                     }
                 })
             }
+            Mutation::RemoveDirectory { path } => {
+                let wanted = Wanted { entries: true, ..Wanted::at(path) };
+                let mut is_empty = false;
+                self.change(context, "removing a directory", wanted, |seen| {
+                    let found = seen.way.end().ok_or(StoreError::NotFound)?;
+                    if !found.is_directory {
+                        return Err(StoreError::NotADirectory);
+                    }
+                    is_empty = !seen.has_entries;
+                    Ok(is_empty.then(|| remove(&found, seen.total)))
+                })?;
+                return Ok(is_empty);
+            }
             Mutation::SetModified { path, time } => {
-                let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
+                let wanted = Wanted::at(path);
                 self.change(context, "setting a file's time", wanted, |Seen { way, .. }| {
                     let file = file(way)?;
                     let parameters: Vec<Parameter> =

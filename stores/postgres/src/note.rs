@@ -19,7 +19,7 @@ impl PostgresDatabase {
         operation: &'static str,
         mut change: impl FnMut() -> Result<Option<ChangeTransaction>, StoreError>,
     ) -> Result<(), StoreError> {
-        let wanted = Wanted { path: MemoryPath::root(), content: None, to: None, total: false };
+        let wanted = Wanted::at(&MemoryPath::root());
         self.change(context, operation, wanted, |_| change())
     }
 }

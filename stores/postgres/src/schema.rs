@@ -275,6 +275,7 @@ mod tests {
                 explain(open, "text, text[], integer, boolean", "'a', '{b,c}', 2, false");
             }
             explain(&sql::EXTENT, "text, text[]", "'a', '{b,c}'");
+            explain(&sql::HAS_ENTRIES, "text, text[]", "'a', '{b,c}'");
             explain(&sql::REPLACE, "text, bigint, bytea", "'a', 1, 'x'");
             explain(&sql::REMOVE, "text, bigint", "'a', 1");
             explain(&sql::REMOVE_COUNTED, "text, bigint", "'a', 1");
@@ -284,7 +285,7 @@ mod tests {
             explain(&sql::RECALL, "text", "'a'");
             explain(&sql::NEWEST, "text", "'a'");
             explain(&sql::TOTAL, "text", "'a'");
-            explain(&sql::KEPT_INDEX, "text, text", "'a', 'b'");
+            explain(&sql::OWN_FILES, "text, text[]", "'a', '{b,c}'");
             explain(&sql::ACCESS, "text, text[], timestamptz", "'a', '{b,c}', now()");
             explain(&crate::inspect::ALL, "text", "'a'");
         }

@@ -12,7 +12,7 @@ use memdir_store::notes::Note;
 use memdir_store::path::MemoryPath;
 use memdir_store::settings::Durability;
 use memdir_store::total::Total;
-use memdir_store::{Cancellation, Location, SEARCH, StoreError, TotalLimits, runtime};
+use memdir_store::{Cancellation, Location, OWN_DIRECTORIES, StoreError, TotalLimits, runtime};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -55,13 +55,24 @@ pub(super) struct Wanted {
     pub(super) to: Option<MemoryPath>,
     /// Whether the total of all files is needed.
     pub(super) total: bool,
+    /// Whether it is needed to know if the directory at `path` has an entry.
+    pub(super) entries: bool,
+}
+
+impl Wanted {
+    /// Only what is at the path.
+    pub(super) fn at(path: &MemoryPath) -> Self {
+        Self { path: path.clone(), content: None, to: None, total: false, entries: false }
+    }
 }
 
 /// The data that a change has read.
 pub(super) struct Seen {
     pub(super) way: Way,
     pub(super) to: Option<(Way, Extent)>,
-    /// Set if it is needed, or kept anyway. If it is needed, it leaves out the kept index of a search.
+    /// Whether the directory has an entry, if that is needed.
+    pub(super) has_entries: bool,
+    /// Set if it is needed, or kept anyway. If it is needed, it leaves out what memdir keeps for itself.
     pub(super) total: Option<Total>,
     /// For a batch, what is at each of its names.
     pub(super) places: Vec<Place>,
@@ -320,18 +331,25 @@ impl Session {
             let rows = lease.query(&statements::EXTENT, &[&self.namespace, &names]).await?;
             rows.first().map(Extent::of).transpose()
         };
+        let has_entries = async || {
+            let rows = lease.query(&statements::HAS_ENTRIES, &[&self.namespace, &names]).await?;
+            let first = rows.first().map(|row| row.try_get(0)).transpose()?;
+            Ok::<bool, PostgresError>(first.unwrap_or(false))
+        };
         let places = async |names: &Names| {
             let parameters: [&(dyn ToSql + Sync); 3] =
                 [&self.namespace, &names.above, &names.names];
             let rows = lease.query(&places::PLACES, &parameters).await?;
             Place::of(&rows)
         };
-        let kept_index = async || {
-            let rows = lease.query(&statements::KEPT_INDEX, &[&self.namespace, &SEARCH]).await?;
+        let own_files = async || {
+            let rows = lease
+                .query(&statements::OWN_FILES, &[&self.namespace, &&OWN_DIRECTORIES[..]])
+                .await?;
             rows.first().map(total::counted).transpose()
         };
         let begun = async {
-            let (begun, locked, way, to, extent, places, kept_index) = tokio::join!(
+            let (begun, locked, way, to, extent, has_entries, places, own_files) = tokio::join!(
                 biased;
                 lease.batch_execute(BEGIN_CHANGE),
                 lease.query(&statements::LOCK, &locking),
@@ -349,6 +367,12 @@ impl Session {
                     }
                 },
                 async {
+                    match wanted.entries {
+                        true => has_entries().await,
+                        false => Ok(false),
+                    }
+                },
+                async {
                     match batch {
                         Some(names) => places(names).await,
                         None => Ok(Vec::new()),
@@ -356,7 +380,7 @@ impl Session {
                 },
                 async {
                     match wanted.total {
-                        true => kept_index().await,
+                        true => own_files().await,
                         false => Ok(None),
                     }
                 },
@@ -365,7 +389,7 @@ impl Session {
             let locked = locked?;
             let locked = locked.first().ok_or(StoreError::PermissionDenied)?;
             let change = (locked.try_get(0)?, locked.try_get(1)?);
-            let (way, to, places) = (way?, to?.zip(extent?), places?);
+            let (way, to, has_entries, places) = (way?, to?.zip(extent?), has_entries?, places?);
             let total = match total::kept(locked)? {
                 None if wanted.total => {
                     let counted = lease.query(&statements::TOTAL, &[&self.namespace]).await?;
@@ -373,11 +397,11 @@ impl Session {
                 }
                 kept => kept,
             };
-            let without_index = match (total, kept_index?) {
+            let without_index = match (total, own_files?) {
                 (Some(total), Some(index)) => Some(total::without(total, index)),
                 _ => total,
             };
-            Ok((change, total, Seen { way, to, total: without_index, places }))
+            Ok((change, total, Seen { way, to, has_entries, total: without_index, places }))
         };
         let ((change, before), total, seen) = self.wait_until(deadline, begun).await?;
         waiting.end();

@@ -213,6 +213,18 @@ pub(super) static EXTENT: Statement = Statement::of_path(
     &[Type::TEXT, Type::TEXT_ARRAY],
 );
 
+/// Whether anything is in the directory at the path.
+pub(super) static HAS_ENTRIES: Statement = Statement::of_path(
+    way!(
+        " SELECT EXISTS (
+          SELECT FROM way CROSS JOIN LATERAL (
+              SELECT id FROM memdir.node WHERE namespace = $1 AND parent = way.id LIMIT 1
+          ) AS entry WHERE way.level = cardinality($2)
+      )"
+    ),
+    &[Type::TEXT, Type::TEXT_ARRAY],
+);
+
 /// The total of all files in the namespace. It reads all of its rows.
 pub(super) static TOTAL: Statement = Statement::new(
     "
@@ -221,16 +233,16 @@ pub(super) static TOTAL: Statement = Statement::new(
     &[Type::TEXT],
 );
 
-/// The total of the kept index of a search, which is in a directory of the root.
-pub(super) static KEPT_INDEX: Statement = Statement::new(
+/// The total of what memdir keeps for itself in two directories of the root.
+pub(super) static OWN_FILES: Statement = Statement::new(
     "
     SELECT coalesce(sum(octet_length(content)), 0)::bigint, count(content)
-    FROM memdir.node WHERE namespace = $1 AND parent = (
-        SELECT id FROM memdir.node WHERE namespace = $1 AND name = $2 AND parent = (
+    FROM memdir.node WHERE namespace = $1 AND parent IN (
+        SELECT id FROM memdir.node WHERE namespace = $1 AND name = ANY($2) AND parent = (
             SELECT id FROM memdir.node WHERE namespace = $1 AND parent = 0 AND name = ''
         )
     )",
-    &[Type::TEXT, Type::TEXT],
+    &[Type::TEXT, Type::TEXT_ARRAY],
 );
 
 /// Keeps the total in the root, as of the change of this transaction.

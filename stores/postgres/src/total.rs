@@ -56,7 +56,7 @@ pub(super) fn counted(row: &Row) -> Result<Total, PostgresError> {
     Ok(Total { bytes: number(row.try_get(0)?), files: number(row.try_get(1)?) })
 }
 
-/// The total without the kept index of a search. The total that is kept has it, so a change of the index is counted like any other.
+/// The total without what memdir keeps for itself. The total that is kept has it, so a change of it is counted like any other.
 pub(super) fn without(total: Total, index: Total) -> Total {
     Total {
         bytes: total.bytes.saturating_sub(index.bytes),
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_with_a_limit_reads_as_many_rows_in_a_large_namespace_as_in_a_small_one() {
+    fn a_change_with_a_limit_reads_no_more_rows_in_a_large_namespace_than_in_a_small_one() {
         let Some(server) = server() else { return };
         let count_reads = "CREATE TABLE memdir.reads (number serial, change xid8, rows bigint);
             CREATE FUNCTION memdir.note_reads() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -301,10 +301,11 @@ mod tests {
                     2 => store.rename(&at("d/first"), &at(&format!("d/{round}"))).unwrap(),
                     _ => store.rename(&at(&format!("d/{}", round - 1)), &at("d/first")).unwrap(),
                 }
-                rows_read(server, &name)
+                rows_read(server, &name).parse().unwrap()
             });
-            counts.collect::<Vec<_>>()
+            counts.collect::<Vec<usize>>()
         });
-        assert_eq!(read[0], read[1]);
+        // In a small one the planner may read a few rows that it could skip.
+        assert!(read[1].iter().zip(&read[0]).all(|(large, small)| large <= small), "{read:?}");
     }
 }

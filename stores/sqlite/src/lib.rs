@@ -20,7 +20,7 @@ use memdir_store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 use memdir_store::{
     BatchError, Cancellation, Context, Edit, Entry, FileToDelete, FileToWrite, Fingerprints,
     Location, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo, TotalLimits,
-    is_of_search, methods_by_mutate, reads_in_context,
+    is_own_file, methods_by_mutate, reads_in_context,
 };
 use rusqlite::ErrorCode;
 
@@ -122,7 +122,7 @@ impl SqliteDatabase {
         self
     }
 
-    /// Checks that a file may change its size from `before` to `after` bytes. The kept index of a search does not count.
+    /// Checks that a file may change its size from `before` to `after` bytes. The files that memdir keeps for itself do not count.
     fn check_total(
         &self,
         tree: &Tree<'_>,
@@ -130,7 +130,7 @@ impl SqliteDatabase {
         before: Option<u64>,
         after: usize,
     ) -> Result<(), SqliteError> {
-        if self.total.are_set() && !is_of_search(path) {
+        if self.total.are_set() && !is_own_file(path) {
             self.total.check(total::read(tree)?, before, after as u64)?;
         }
         Ok(())
@@ -476,6 +476,19 @@ impl Store for SqliteDatabase {
                     Some(FoundRow { size: None, .. }) => Ok(()),
                     Some(_) => Err(StoreError::AlreadyExists.into()),
                 })
+            }
+            Mutation::RemoveDirectory { path } => {
+                return self.change_if(context, "removing a directory", |tree| {
+                    let found = tree.find(path)?.ok_or(StoreError::NotFound)?;
+                    if found.size.is_some() {
+                        return Err(StoreError::NotADirectory.into());
+                    }
+                    let is_empty = !tree.has_children(found.id)?;
+                    if is_empty {
+                        tree.remove(found.id)?;
+                    }
+                    Ok(is_empty)
+                });
             }
             Mutation::SetModified { path, time } => {
                 self.change(context, "setting a file's time", |tree| {

@@ -3,7 +3,7 @@
 //! The first change of a memory with a limit creates the table. A database without limits does not have it. Triggers could keep it
 //! up to date, but they are disabled, because another program may have made the database.
 
-use memdir_store::SEARCH;
+use memdir_store::OWN_DIRECTORIES;
 use memdir_store::total::Total;
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
@@ -27,12 +27,12 @@ const REMOVED: &str = "
     FROM (SELECT coalesce(sum(size), 0) AS bytes, count(size) AS files FROM below) AS removed";
 const CLEARED: &str = "UPDATE total SET bytes = 0, files = 0";
 
-/// The total without the kept index of a search, which is in a directory of the root.
+/// The total without what memdir keeps for itself in two directories of the root.
 const READ: &str = "
     SELECT total.bytes - kept.bytes, total.files - kept.files
     FROM total, (
         SELECT coalesce(sum(size), 0) AS bytes, count(size) AS files FROM node
-        WHERE parent = (SELECT id FROM node WHERE parent = ?1 AND name = ?2)
+        WHERE parent IN (SELECT id FROM node WHERE parent = ?1 AND name IN (?2, ?3))
     ) AS kept";
 
 /// Returns the total, within a transaction that writes.
@@ -42,7 +42,8 @@ pub(super) fn read(db: &Connection) -> Result<Total, SqliteError> {
     }
     let mut total = db.prepare_cached(READ)?;
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let (bytes, files): (i64, i64) = total.query_row((ROOT, SEARCH), read)?;
+    let (bytes, files): (i64, i64) =
+        total.query_row((ROOT, OWN_DIRECTORIES[0], OWN_DIRECTORIES[1]), read)?;
     let number = |number| u64::try_from(number).unwrap_or(0);
     Ok(Total { bytes: number(bytes), files: number(files) })
 }

@@ -86,6 +86,11 @@ impl Tree<'_> {
         Ok(found.collect::<Result<_, _>>()?)
     }
 
+    pub(super) fn has_children(&self, parent: i64) -> Result<bool, SqliteError> {
+        let mut any = self.prepare_cached("SELECT 1 FROM node WHERE parent = ?1 LIMIT 1")?;
+        Ok(any.exists([parent])?)
+    }
+
     /// The entries of a directory, including hidden ones.
     pub(super) fn entries(&self, id: i64, path: &MemoryPath) -> Result<Vec<Entry>, SqliteError> {
         let children = self.children(id)?;

@@ -22,7 +22,7 @@ use super::directory::{Directory, Parent};
 use super::flushes::{can_flush_together, flush_together};
 use super::lock::Root;
 use super::moving::rename_new;
-use super::remove::Doomed;
+use super::remove::{Doomed, sweep};
 use super::staged::{FILE_MODE, StagedContent};
 use super::writing::{may_be_written, mode_and_owner};
 use super::{LocalDirectory, parent_of, times};
@@ -40,7 +40,7 @@ impl LocalDirectory {
         if files.is_empty() {
             // A copy that was killed at its end left its staging directory, and the next copy has nothing to write.
             let root = self.enter_to_write().map_err(|error| BatchError { written: 0, error })?;
-            Self::tidy(&root);
+            sweep(root.as_fd());
             return Ok(());
         }
         let Staged { number, placed, end } = self.write_staged(context, files)?;
@@ -68,7 +68,8 @@ impl LocalDirectory {
         drop(batch);
         turn.succeeded();
         drop(turn);
-        Self::tidy(&root);
+        // Writers that were killed beside this one left staging directories under other names, which no other command checks.
+        sweep(root.as_fd());
         Ok(Staged { number, placed, end })
     }
 
@@ -373,6 +374,26 @@ mod tests {
                 let entries = fs::read_dir(place.path()).unwrap().count();
                 assert_eq!(entries, count.min(3), "no temporary directory is left");
             }
+        }
+    }
+
+    #[test]
+    fn leftovers_of_killed_writers_are_removed_whatever_their_names() {
+        let place = tempfile::tempdir().unwrap();
+        let store = opened(place.path());
+        let paths = paths(3);
+        for written in [&[][..], &files(&paths, OnExisting::Overwrite)] {
+            for name in [1, 2, 63] {
+                let left = place.path().join(format!(".memdir-deleted%2F{name}"));
+                fs::create_dir(&left).unwrap();
+                fs::write(left.join("0"), "text").unwrap();
+            }
+            fs::write(place.path().join(".memdir-staged%2F9"), "text").unwrap();
+            store.write_batch(&Context::new(), written).unwrap();
+            let entries = fs::read_dir(place.path()).unwrap();
+            let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+            let left: Vec<String> = names.filter(|name| name.starts_with('.')).collect();
+            assert!(left.is_empty(), "{left:?}");
         }
     }
 

@@ -29,7 +29,7 @@ use memdir_store::{
     StoreError, StoreInfo, methods_by_mutate,
 };
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, FileType, OFlags, Stat, statat};
+use rustix::fs::{AtFlags, FileType, OFlags, Stat, statat, unlinkat};
 use rustix::io::Errno;
 
 use crate::directory::LocalDirectory;
@@ -151,6 +151,27 @@ impl LocalDirectory {
         changed.flush(self.durability)
     }
 
+    /// The lock keeps writers from looking up the directory, and the system refuses to remove a directory with an entry.
+    fn remove_empty(&self, context: &Context, path: &MemoryPath) -> Result<bool, StoreError> {
+        let root = self.enter_locked(context)?;
+        let (parent, name) =
+            parent_of(root.as_fd(), path).map_err(|error| absent(error).unchanged())?;
+        match peek(&parent, name).map_err(StoreError::unchanged)?.as_ref().map(kind) {
+            None => return Err(StoreError::NotFound),
+            Some(FileType::Directory) => {}
+            Some(FileType::Symlink) => return Err(StoreError::Symlink),
+            Some(_) => return Err(StoreError::NotADirectory),
+        }
+        match unlinkat(&parent, name, AtFlags::REMOVEDIR) {
+            Ok(()) => {}
+            Err(Errno::NOTEMPTY | Errno::EXIST) => return Ok(false),
+            Err(errno) => return Err(condition("removing a directory", errno)),
+        }
+        Self::unlock(&root);
+        parent.flush(self.durability)?;
+        Ok(true)
+    }
+
     fn delete_file_unused(
         &self,
         context: &Context,
@@ -189,6 +210,7 @@ impl Store for LocalDirectory {
             Mutation::Rename { from, to } => self.move_entry(context, from, to),
             Mutation::Clear => self.delete_all(context),
             Mutation::MakeDirectory { path } => self.make_empty(context, path),
+            Mutation::RemoveDirectory { path } => return self.remove_empty(context, path),
             Mutation::SetModified { path, time } => self.set_time(context, path, time),
             Mutation::RecordAccess { path, time } => self.note_access(path, time),
         };

@@ -132,9 +132,10 @@ impl<'d> Doomed<'d> {
     }
 }
 
-/// Removes the leftovers of killed processes in a directory, as far as possible.
+/// Removes the leftovers of killed processes in a directory, as far as possible. Those with the first names come last: most commands check only
+/// these, so a process that is killed here leaves a name that is checked.
 pub(super) fn sweep(directory: BorrowedFd<'_>) {
-    for name in temporary::names(STAGED).chain(temporary::names(DOOMED)) {
+    for name in temporary::names(STAGED).chain(temporary::names(DOOMED)).rev() {
         // Most names do not exist, and this check is cheaper than an attempt to open.
         if temporary::is_there(directory, &name)
             && let Some(_left) = temporary::take_over(directory, &name)

@@ -20,7 +20,7 @@ pub(super) const DOOMED: &str = ".memdir-deleted%2F";
 const EACH: usize = 64;
 
 /// The names of a kind, always in the same order, so the next writer finds the leftovers of the last one.
-pub(super) fn names(kind: &'static str) -> impl Iterator<Item = String> {
+pub(super) fn names(kind: &'static str) -> impl DoubleEndedIterator<Item = String> {
     (0..EACH).map(move |number| match number {
         0 => kind.to_owned(),
         _ => format!("{kind}{number}"),

@@ -45,6 +45,36 @@ impl LocalDirectory {
         self.flush_parent(path)
     }
 
+    /// The lock keeps writers from looking up the directory, and the system refuses to remove a directory with an entry.
+    pub(super) fn remove_empty(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+    ) -> Result<bool, StoreError> {
+        let removed = self.locked(context, |root, backoff| {
+            let failed = |status| condition("removing a directory", status);
+            let (parent, name) =
+                parent_of(root, path).map_err(|error| absent(error).unchanged())?;
+            let name = encoded(name);
+            let opened = handle::open(&parent, &name, Purpose::Move, Existing::Open);
+            let directory = match tree::kind(opened.map_err(|status| failed(status).unchanged())?) {
+                Ok(EntryAt::Directory(directory)) => directory,
+                Ok(EntryAt::File(..)) => return Err(StoreError::NotADirectory),
+                Err(error) => return Err(error.unchanged()),
+            };
+            match retried(backoff, || handle::delete(&directory), failed) {
+                Ok(()) => Ok(true),
+                // It has an entry.
+                Err(StoreError::AlreadyExists) => Ok(false),
+                Err(error) => Err(error),
+            }
+        })?;
+        if removed {
+            self.flush_parent(path)?;
+        }
+        Ok(removed)
+    }
+
     pub(super) fn delete_entry(
         &self,
         context: &Context,

@@ -182,6 +182,7 @@ impl Store for LocalDirectory {
             Mutation::Rename { from, to } => self.move_entry(context, from, to),
             Mutation::Clear => self.delete_all(context),
             Mutation::MakeDirectory { path } => self.make_empty(context, path),
+            Mutation::RemoveDirectory { path } => return self.remove_empty(context, path),
             Mutation::SetModified { path, time } => self.set_time(context, path, time),
             Mutation::RecordAccess { path, time } => self.note_access(path, time),
         };

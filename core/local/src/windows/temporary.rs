@@ -74,7 +74,9 @@ pub(super) fn is_deleted_there(root: &File) -> bool {
 pub(super) fn sweep(root: &File) {
     // Uses a new handle, because one that has already listed the directory may return the old entries.
     let fresh = handle::open(root, &[], Purpose::Directory, Existing::Open);
-    let Ok(entries) = fresh.and_then(|root| handle::entries(&root)) else { return };
+    let Ok(mut entries) = fresh.and_then(|root| handle::entries(&root)) else { return };
+    // Most commands check only the first name, so it comes last: a process that is killed here leaves a name that is checked.
+    entries.sort_by(|one, other| other.name.cmp(&one.name));
     for entry in entries {
         match kind(&entry.name) {
             Some(Kind::Staged) => {

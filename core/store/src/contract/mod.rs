@@ -16,6 +16,7 @@ use std::time::{Duration, SystemTime};
 mod access;
 mod batches;
 mod conditions;
+mod directories;
 mod fingerprints;
 mod listings;
 mod races;
@@ -91,6 +92,7 @@ const RULES: &[(&str, Check)] = &[
     ("all files can be gone through, each once", listings::all_files),
     ("clearing leaves the root", clearing),
     ("a directory is made with its parents, once", making_directories),
+    ("a directory is removed only if it is empty", directories::removing),
     ("a time that is set stays until the file is written", times),
     ("files that are written together are written as each alone", batches::writing),
     ("a fingerprint stays, and differs when the content does", fingerprints::differ),
@@ -103,6 +105,7 @@ const RULES: &[(&str, Check)] = &[
     ("of concurrent creations of one path exactly one succeeds", races::creation),
     ("of concurrent renames to one path exactly one succeeds", races::renames),
     ("readers see whole contents", races::reading),
+    ("a file that is created in a directory keeps it from being removed", directories::races),
 ];
 
 /// A store with helpers for the rules.

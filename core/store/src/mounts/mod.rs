@@ -379,6 +379,14 @@ impl Store for Mounts {
                 let (store, path) = &self.within(path)?;
                 store.mutate(context, Mutation::MakeDirectory { path })
             }
+            Mutation::RemoveDirectory { path } => {
+                let path = &*self.spelled(path);
+                if self.is_fixed(path) {
+                    return Ok(false);
+                }
+                let (store, path) = &self.within(path)?;
+                store.mutate(context, Mutation::RemoveDirectory { path })
+            }
             Mutation::SetModified { path, time } => {
                 let (store, path) =
                     &self.unless_fixed(&self.spelled(path), StoreError::IsADirectory)?;
