@@ -66,6 +66,7 @@ pub mod import;
 pub mod policy;
 pub mod reply;
 pub mod store;
+pub mod sync;
 pub mod text;
 pub mod value;
 
@@ -84,11 +85,13 @@ pub mod options;
 mod pin;
 mod policies;
 mod preview;
+mod reader;
 mod repair;
 #[cfg(feature = "search")]
 mod search;
 mod session;
 mod trace;
+mod trust;
 mod unit_of_work;
 
 pub use call::Call;
@@ -121,3 +124,4 @@ pub use store::{
     Durability, Namespace, OnExisting, Store, StoreError, namespaces, open_existing_store,
     open_store,
 };
+pub use sync::{OnConflict, SyncError, SyncOptions, Synced, sync};

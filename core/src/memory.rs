@@ -5,9 +5,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use memdir_store::notes::Notes;
 use memdir_store::path::{Folding, MemoryPath};
-use memdir_store::{Error, HookError, SEARCH};
+use memdir_store::{Error, HookError, SEARCH, SYNC};
 
 use crate::call::Call;
 use crate::changes::{self, Change, Subscription};
@@ -633,12 +632,12 @@ impl Memory {
         self.searcher.clear();
     }
 
-    /// Drops the texts that searches of any process have kept in the store.
+    /// Drops the texts that searches and syncs of any process have kept in the store.
     ///
     /// # Errors
     /// Failures of the store: texts may be left in it.
-    pub(crate) fn forget_kept_searches(&self) -> Result<(), StoreError> {
-        forget_kept_searches(&**self.without_recorder())
+    pub(crate) fn forget_kept_texts(&self) -> Result<(), StoreError> {
+        forget_kept_texts(&**self.without_recorder())
     }
 
     /// Applies `expire_after` before the first command. A failure is not reported here: if the store is broken,
@@ -650,27 +649,54 @@ impl Memory {
     }
 }
 
-/// Removes the kept indexes of a store and of the stores that are mounted in it. A process that is about to keep one loses its claim,
-/// unless it makes its claim later. Then it finds the text no longer.
-fn forget_kept_searches(store: &dyn Store) -> Result<(), StoreError> {
+/// Removes the kept indexes of searches, and the texts of baselines of syncs, of a store and of the stores that are mounted in it. A process
+/// that is about to keep one loses its claim, unless it makes its claim later. Then it finds the text no longer.
+fn forget_kept_texts(store: &dyn Store) -> Result<(), StoreError> {
     if store.info().is_read_only {
         return Ok(());
     }
     if let Some(mounts) = store.mounts() {
-        return mounts.stores().iter().try_for_each(|(_, store)| forget_kept_searches(&**store));
+        return mounts.stores().iter().try_for_each(|(_, store)| forget_kept_texts(&**store));
     }
-    let path = MemoryPath::root().join(SEARCH).map_err(|_| StoreError::NameTooLong)?;
+    let own = |name| MemoryPath::root().join(name).map_err(|_| StoreError::NameTooLong);
+    let (index, synced) = (own(SEARCH)?, own(SYNC)?);
+    let mut kept = Vec::new();
     // A cancelled call must not leave texts behind, so this has no cancellation.
-    match store.list(&path) {
-        Err(StoreError::NotFound) => return Ok(()),
-        // There is a file instead of the directory.
-        Ok(_) | Err(StoreError::NotADirectory) => {}
+    match store.list(&index) {
+        Err(StoreError::NotFound) => {}
+        // There may be a file instead of the directory.
+        Ok(_) | Err(StoreError::NotADirectory) => kept.push(index),
+        Err(error) => return Err(in_the_way(error)),
+    }
+    match store.list(&synced) {
+        Ok(entries) => {
+            let paths = entries.into_iter().map(|entry| entry.path);
+            kept.extend(paths.filter(|path| path.as_str().ends_with(SYNCED_TEXTS)));
+        }
+        Err(StoreError::NotFound | StoreError::NotADirectory) => {}
         Err(error) => return Err(error),
     }
-    match store.mutate(&Context::new(), Mutation::Delete { path: &path }) {
-        // A database keeps deleted bytes in its file and in its log.
-        Ok(_) => store.notes().map_or(Ok(()), Notes::scrub),
-        Err(StoreError::NotFound) => Ok(()),
-        Err(error) => Err(error),
+    for path in &kept {
+        match store.mutate(&Context::new(), Mutation::Delete { path }) {
+            Ok(_) | Err(StoreError::NotFound) => {}
+            Err(error) => return Err(in_the_way(error)),
+        }
     }
+    match store.notes().filter(|_| !kept.is_empty()) {
+        // A database keeps deleted bytes in its file and in its log.
+        Some(notes) => notes.scrub(),
+        None => Ok(()),
+    }
+}
+
+/// The end of the names of files with texts for syncs.
+pub(crate) const SYNCED_TEXTS: &str = ".texts";
+
+/// The error if kept texts cannot be removed, such as a link where their directory should be, which is never followed. Its own error would
+/// name no path, and the caller did not ask for this one.
+fn in_the_way(error: StoreError) -> StoreError {
+    if error.is_failure() {
+        return error;
+    }
+    StoreError::failed(format!("removing {SEARCH}, where searches keep their index"), error)
 }

@@ -135,6 +135,39 @@ impl Policies {
         Ok(NewFile { text, note, reservation })
     }
 
+    /// Checks that a file with this content may be written, which need not be text. `overwrites` is true if it may replace another.
+    pub(crate) fn check_bytes<'p, 't>(
+        &'p self,
+        store: &dyn Store,
+        path: &MemoryPath,
+        content: &'t [u8],
+        existing: OnExisting,
+    ) -> Result<(Cow<'t, [u8]>, Reservation<'p>), Error> {
+        if let Ok(text) = str::from_utf8(content) {
+            let NewFile { text, reservation, .. } =
+                self.check_create(store, path, text, existing, || false)?;
+            let content = match text {
+                Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+                Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+            };
+            return Ok((content, reservation));
+        }
+        self.patterns.check(path)?;
+        sensitive::check_path(&self.sensitive, path)?;
+        self.limits.check_file(path, None, content.len())?;
+        let (size, overwrites) = (content.len() as u64, existing == OnExisting::Overwrite);
+        let reservation =
+            limits::reserve_file(&self.limits, &self.patterns, store, path, size, overwrites)?;
+        Ok((Cow::Borrowed(content), reservation))
+    }
+
+    /// Checks that a file may be moved.
+    pub(crate) fn check_move(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), Error> {
+        self.patterns.check(from)?;
+        self.patterns.check(to)?;
+        sensitive::check_path(&self.sensitive, to)
+    }
+
     /// Returns the text of a command as it will be stored, if an option redacts it. Findings that only arise
     /// together with the text around an edit are not included.
     pub(crate) fn stored_text(&self, command: &ValidCommand<'_>) -> Option<String> {

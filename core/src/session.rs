@@ -4,18 +4,21 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
 use crate::history::HistoryId;
+use memdir_store::Partner;
 
 /// A session of a memory, and its actor. Clones are the same session.
 #[derive(Debug, Clone)]
 pub(crate) struct Session {
     pub(crate) id: Arc<str>,
     pub(crate) actor: Option<Arc<str>>,
+    /// The memory from which a sync takes its changes.
+    pub(crate) partner: Option<Arc<Partner>>,
 }
 
 impl Session {
     /// Creates a new session.
     pub(crate) fn new(actor: Option<Arc<str>>) -> Self {
-        Self { id: new_id().into(), actor }
+        Self { id: new_id().into(), actor, partner: None }
     }
 }
 

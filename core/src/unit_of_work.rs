@@ -115,7 +115,7 @@ impl<'m> UnitOfWork<'m> {
                 self.note(is_changed(&cleared), ChangeKind::Cleared, &root, None);
                 cleared
             }
-            // No command makes these changes.
+            // No command makes these changes, and they change no file's content.
             other => self.target.mutate(&self.context, other),
         }
     }

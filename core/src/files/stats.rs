@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::{Duration, SystemTime};
 
 use memdir_store::path::{MAX_LEVELS, MemoryPath};
-use memdir_store::{Error, is_of_search};
+use memdir_store::{Error, is_own_file};
 use serde::Serialize;
 
 use super::read::refusal;
@@ -77,7 +77,7 @@ pub(crate) fn stats(
 ) -> Result<Stats, Error> {
     let mut files = Vec::new();
     let listed = store.files(&mut |file| {
-        if !is_of_search(&file.path) {
+        if !is_own_file(&file.path) {
             files.push(file);
         }
     });

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use memdir_store::Error;
 use memdir_store::path::MemoryPath;
+use memdir_store::{Error, Partner};
 
 use super::Memory;
 use crate::files::GrepQuery;
@@ -52,6 +52,13 @@ impl Memory {
     pub fn acting_as(&self, actor: &str) -> Self {
         let session = Session::new(Some(Arc::from(actor)));
         Self { session, ..self.session() }
+    }
+
+    /// Returns the same session, for changes that a sync takes from this memory.
+    pub(crate) fn with_partner(&self, partner: Arc<Partner>) -> Self {
+        let mut memory = self.clone();
+        memory.session.partner = Some(partner);
+        memory
     }
 
     /// Returns a snapshot of the history, for a caller that reads much of it.
@@ -403,7 +410,7 @@ impl Memory {
         if dry_run {
             return done;
         }
-        let forgotten = self.forget_kept_searches();
+        let forgotten = self.forget_kept_texts();
         let done = done?;
         forgotten.map_err(StoreError::after_changes)?;
         Ok(done)
@@ -416,8 +423,14 @@ impl Memory {
 
     /// Returns the context of an operation by this memory's actor. Only a history needs the actor.
     pub(super) fn context(&self) -> Context {
-        let actor = self.history.as_ref().and_then(|_| self.session.actor.clone());
-        Context::of(actor).cancelled_by(&self.cancellation)
+        let context = match &self.history {
+            Some(_) => {
+                let Session { actor, partner, .. } = self.session.clone();
+                Context::of(actor).with_partner(partner)
+            }
+            None => Context::new(),
+        };
+        context.cancelled_by(&self.cancellation)
     }
 
     /// Starts a command, or one of the methods.
@@ -437,6 +450,20 @@ impl Memory {
         work: impl FnOnce(&UnitOfWork<'_>) -> T,
     ) -> (T, Option<HistoryId>) {
         let unit = self.work();
+        let done = work(&unit);
+        (done, unit.finish())
+    }
+
+    /// As [`working`](Self::working), as a part of a change that has begun.
+    pub(crate) fn working_in<T>(
+        &self,
+        change: Option<HistoryId>,
+        work: impl FnOnce(&UnitOfWork<'_>) -> T,
+    ) -> (T, Option<HistoryId>) {
+        let unit = self.work();
+        if let Some(change) = change {
+            unit.context().begin(change);
+        }
         let done = work(&unit);
         (done, unit.finish())
     }

@@ -14,7 +14,10 @@ pub use find::{Occurrences, find};
 pub(crate) use lines::count_lines_of;
 pub use lines::{Snippet, count_lines, insert_lines, line_at, snippet};
 pub use memdir_history::text_diff::unified_diff;
-pub use memdir_history::text_merge::{CONFLICT_MARKS, Merged, count_conflict_marks, merge};
+pub(crate) use memdir_history::text_merge::union;
+pub use memdir_history::text_merge::{
+    CONFLICT_MARKS, Merged, count_conflict_marks, merge, merge_without_base,
+};
 pub use memdir_store::Splice;
 pub use memdir_store::similar::most_similar;
 pub use memdir_store::time::{parse as parse_rfc3339, rfc3339};

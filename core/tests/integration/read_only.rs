@@ -129,6 +129,7 @@ fn a_read_only_directory_is_neither_made_nor_changed() {
     assert!(matches!(store.write(&b, b"", OnExisting::Error), Err(StoreError::ReadOnly)));
     assert!(matches!(store.rename(&a, &b), Err(StoreError::Source(_))));
     assert!(matches!(store.make_directory(&b), Err(StoreError::ReadOnly)));
+    assert!(matches!(store.remove_directory(&b), Err(StoreError::ReadOnly)));
     assert!(matches!(store.delete(&a), Err(StoreError::ReadOnly)));
     assert!(matches!(store.clear(), Err(StoreError::ReadOnly)));
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use memdir_store::batch::{in_batches, unless_refused};
 use memdir_store::path::MemoryPath;
-use memdir_store::{ConfigError, Error, FileToDelete, is_of_search};
+use memdir_store::{ConfigError, Error, FileToDelete, is_own_file};
 use serde::Serialize;
 
 use super::pattern::PathPattern;
@@ -161,7 +161,7 @@ impl Expiry {
     ) -> Result<Vec<Expired>, StoreError> {
         let mut files = Vec::new();
         store.files(&mut |file| {
-            if !is_of_search(&file.path) {
+            if !is_own_file(&file.path) {
                 files.push(file);
             }
         })?;

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use memdir_store::is_of_search;
+use memdir_store::is_own_file;
 use memdir_store::path::{Folding, MemoryPath};
 
 use crate::store::{EntryKind, Store, StoreError};
@@ -286,7 +286,7 @@ impl Usage {
             let mut files = Vec::new();
             store.files(&mut |file| {
                 if let EntryKind::File(size) = file.kind
-                    && !is_of_search(&file.path)
+                    && !is_own_file(&file.path)
                 {
                     files.push((file.path, size));
                 }
