@@ -1,14 +1,15 @@
 //! The arguments of the command line. Their comments are the help of the program; `help.rs` adds the examples.
 
 use std::path::PathBuf;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::file_arguments::{
-    EditArguments, EraseArguments, ExpireArguments, GrepArguments, MoveArguments, PutArguments,
-    RemoveArguments, SearchArguments, StatsArguments, WatchArguments,
+    ConflictsArguments, EditArguments, EraseArguments, ExpireArguments, GrepArguments,
+    MoveArguments, PutArguments, RemoveArguments, ResolveArguments, SearchArguments,
+    StatsArguments, WatchArguments,
 };
 use super::flags::ChangeFlags;
 use super::history_arguments::{
@@ -19,8 +20,10 @@ use super::history_arguments::{
 use super::server_arguments::McpArguments;
 #[cfg(feature = "page")]
 use super::server_arguments::ServeArguments;
-use crate::typed_time::parse_time;
+use crate::typed_time::{parse_duration, parse_time};
+use memdir::policy::PathPattern;
 use memdir::store::Durability;
+use memdir::sync::OnConflict;
 
 /// View, search, edit, copy and verify the memory of agents, and undo their changes
 #[derive(Debug, Parser)]
@@ -56,6 +59,9 @@ pub(super) enum Command {
     Undo(UndoArguments),
     Redact(RedactArguments),
     Erase(EraseArguments),
+    Sync(SyncArguments),
+    Conflicts(ConflictsArguments),
+    Resolve(ResolveArguments),
     Copy(CopyArguments),
     Export(ExportArguments),
     Import(ImportArguments),
@@ -142,6 +148,92 @@ pub(super) struct ShowArguments {
     /// Print the content that the file had at this time
     #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true, help_heading = "History")]
     pub(super) at: Option<SystemTime>,
+}
+
+/// Make two memories equal, in both directions
+///
+/// If one memory has changed a file, the other follows. If both have, their changes are merged, line by
+/// line. If the same lines differ, both contents are kept: that of the second memory gets a name that
+/// says where it is from. A file is deleted only if the other memory has deleted it and this one has
+/// not changed it since. At the first sync nothing is deleted. A memory that does not exist is created.
+///
+/// Agents may work meanwhile: a change that they make is seen, and never overwritten. After an
+/// interruption, the same command does the rest. The history does not travel.
+///
+/// A file memdir.toml may list pairs of memories, each with options. --all syncs all of them.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct SyncArguments {
+    /// The first memory. Beside it is kept what both last agreed on
+    #[arg(required_unless_present = "all")]
+    pub(super) a: Option<String>,
+
+    /// The second memory
+    #[arg(required_unless_present = "all")]
+    pub(super) b: Option<String>,
+
+    /// Sync all pairs of memories that memdir.toml lists
+    ///
+    /// It is the file of that name in this directory, or in the nearest one above it.
+    #[arg(long, conflicts_with_all = ["a", "b", "one_way", "on_conflict", "exclude", "max_file_bytes", "every"], verbatim_doc_comment)]
+    pub(super) all: bool,
+
+    /// Use this file instead of memdir.toml
+    #[arg(long, value_name = "FILE", requires = "all")]
+    pub(super) config: Option<PathBuf>,
+
+    /// Keep the memories equal until Ctrl-C
+    ///
+    /// If a store cannot be reached, it is tried again, at least every minute.
+    #[arg(short, long, conflicts_with = "dry_run", verbatim_doc_comment)]
+    pub(super) watch: bool,
+
+    /// The polling interval of --watch for a distant memory, such as 5s
+    ///
+    /// The default is ten seconds. A memory on this machine is polled every half second.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true, requires = "watch", verbatim_doc_comment)]
+    pub(super) every: Option<Duration>,
+
+    /// Only compare, and print what would be changed
+    #[arg(short = 'n', long)]
+    pub(super) dry_run: bool,
+
+    /// Change only the second memory
+    ///
+    /// Changes there stay, and are merged with those of the first memory.
+    #[arg(long, verbatim_doc_comment)]
+    pub(super) one_way: bool,
+
+    /// The winner of a conflict: keep-both, a or b
+    ///
+    /// A conflict is a file in which both memories have changed the same lines.
+    ///
+    /// - keep-both: both contents are kept, that of the second memory in a copy
+    /// - a: that of the first memory
+    /// - b: that of the second memory
+    #[arg(
+        long,
+        value_name = "WORD",
+        default_value = "keep-both",
+        value_parser = PossibleValuesParser::new(["keep-both", "a", "b"]).try_map(|word| word.parse::<OnConflict>()),
+        hide_possible_values = true,
+        verbatim_doc_comment
+    )]
+    pub(super) on_conflict: OnConflict,
+
+    /// Allow deletions of more than a quarter of the files, or of all
+    #[arg(long)]
+    pub(super) delete: bool,
+
+    /// Leave these paths as they are; may be repeated
+    ///
+    /// A pattern such as '/memories/private' also matches everything below a directory.
+    #[arg(long, value_name = "PATTERN")]
+    pub(super) exclude: Vec<PathPattern>,
+
+    /// Leave files as they are that have more bytes
+    #[arg(long, value_name = "BYTES")]
+    pub(super) max_file_bytes: Option<u64>,
 }
 
 /// Copy everything from one store into another

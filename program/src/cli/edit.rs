@@ -80,7 +80,8 @@ fn with_place(failure: Failure, kept: &str) -> Failure {
         Failure::Refused(sentence) => Failure::Refused(with(sentence)),
         Failure::Usage(sentence) => Failure::Usage(with(sentence)),
         Failure::Store(sentence) => Failure::Store(with(sentence)),
-        Failure::Output(error) => Failure::Output(error),
+        // The others are not about a file.
+        other => other,
     }
 }
 

@@ -187,6 +187,49 @@ pub(super) struct MoveArguments {
     pub(super) flags: ChangeFlags,
 }
 
+/// List the conflicts that a sync has kept
+///
+/// Each line has a file that two memories had changed in the same lines, and the copy with the other
+/// content.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct ConflictsArguments {
+    /// The store, such as ./memory or sqlite:agent.db
+    pub(super) store: String,
+
+    /// Also print the difference between both files
+    #[arg(short, long)]
+    pub(super) diff: bool,
+}
+
+/// End a conflict that a sync has kept
+///
+/// The file gets its final content, and the copy is deleted. The next sync takes this to the other
+/// memories. With a history, `memdir undo` brings both back.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment, group = clap::ArgGroup::new("way").required(true).args(["keep", "edit"]))]
+pub(super) struct ResolveArguments {
+    /// The store, such as ./memory or sqlite:agent.db
+    pub(super) store: String,
+
+    /// The copy, or the file if it has only one copy
+    pub(super) path: String,
+
+    /// The content to keep: original, that of the file, or copy
+    #[arg(long, value_name = "WORD", value_parser = ["original", "copy"], hide_possible_values = true)]
+    pub(super) keep: Option<String>,
+
+    /// Merge both contents in the editor
+    #[arg(long)]
+    pub(super) edit: bool,
+
+    #[command(flatten)]
+    pub(super) by: By,
+
+    #[command(flatten)]
+    pub(super) flags: ChangeFlags,
+}
+
 /// Delete files, and directories with -r
 ///
 /// If one of the paths does not exist, or is a directory and -r is not given, nothing is deleted.

@@ -16,7 +16,20 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Read a memory", &["tree", "show", "search", "grep", "stats", "watch"]),
     ("Change files", &["edit", "put", "mv", "rm", "expire"]),
     ("History", &["log", "diff", "blame", "restore", "undo", "redact"]),
-    ("Whole memories", &["copy", "export", "import", "check", "namespaces", "erase"]),
+    (
+        "Whole memories",
+        &[
+            "sync",
+            "conflicts",
+            "resolve",
+            "copy",
+            "export",
+            "import",
+            "check",
+            "namespaces",
+            "erase",
+        ],
+    ),
     ("Servers and shells", &["serve", "mcp", "completions", "help"]),
 ];
 
@@ -50,6 +63,7 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("fsck", "check"),
     ("verify", "check"),
     ("clear", "erase"),
+    ("merge", "resolve"),
     ("server", "serve"),
     ("open", "serve"),
 ];
@@ -69,7 +83,8 @@ STORE is the address of a memory:
                            a password: other users of the machine can see the arguments
 
 The keys of encrypted stores are in environment variables: MEMDIR_ENCRYPTION_KEY, and for copy
-MEMDIR_FROM_ENCRYPTION_KEY and MEMDIR_TO_ENCRYPTION_KEY.
+MEMDIR_FROM_ENCRYPTION_KEY and MEMDIR_TO_ENCRYPTION_KEY, for sync MEMDIR_A_ENCRYPTION_KEY and
+MEMDIR_B_ENCRYPTION_KEY.
 
 PATH is a path in the memory, such as /memories/notes.md.
 
@@ -85,6 +100,8 @@ Exit codes:
   1  refused, or problems were found, or grep or search found nothing
   2  wrong arguments or configuration
   3  a store does not exist, cannot be opened or reached, or fails
+  4  a sync stopped, because it would delete too much
+  130  Ctrl-C stopped a sync
 
 `memdir COMMAND -h` has examples, `memdir help COMMAND` all details.";
 

@@ -202,6 +202,37 @@ Exit codes: 0 if something is found, 1 if nothing is, 2 if the pattern or the pa
         takes_options: false,
     },
     Help {
+        name: "sync",
+        examples: &[
+            "memdir sync ./memory s3://bucket/team --dry-run",
+            "memdir sync ./memory s3://bucket/team",
+            "memdir sync ./memory s3://bucket/team --watch",
+            "memdir sync --all --config memdir.toml --dry-run",
+        ],
+        details: "\
+The keys of encrypted memories are in MEMDIR_A_ENCRYPTION_KEY and MEMDIR_B_ENCRYPTION_KEY.
+
+Exit code: 1 if conflicts were kept or files left out, 4 if too much would be deleted, 130 after
+Ctrl-C. With --watch, Ctrl-C is no failure. With --all, the highest exit code of all pairs.",
+        takes_options: false,
+    },
+    Help {
+        name: "conflicts",
+        examples: &["memdir conflicts ./memory", "memdir conflicts ./memory --diff"],
+        details: "\
+Exit code: 1 if there are conflicts.",
+        takes_options: false,
+    },
+    Help {
+        name: "resolve",
+        examples: &[
+            "memdir resolve ./memory /memories/notes.md --keep copy",
+            "memdir resolve ./memory /memories/notes.md --edit",
+        ],
+        details: POLICIES,
+        takes_options: true,
+    },
+    Help {
         name: "copy",
         examples: &[
             "memdir copy ./memory sqlite:agent.db --dry-run",

@@ -93,7 +93,11 @@ fn line(reading: &HistorySnapshot<'_>, version: &Version, widest: usize) -> [Str
 }
 
 fn actor(version: &Version) -> String {
-    version.actor.as_deref().map_or_else(|| "-".to_owned(), escaped)
+    let actor = version.actor.as_deref().map_or_else(|| "-".to_owned(), escaped);
+    match &version.partner {
+        Some(partner) => format!("{actor} with {}", escaped(partner)),
+        None => actor,
+    }
 }
 
 /// The diff of a version; `None` if the history no longer has its contents.

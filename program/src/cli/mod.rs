@@ -19,6 +19,7 @@ mod blame;
 mod changing;
 mod check;
 mod completions;
+mod conflicts;
 mod copy;
 mod diff;
 mod edit;
@@ -59,6 +60,7 @@ mod similar;
 mod stats;
 mod stores;
 mod style;
+mod sync;
 mod tree;
 mod watch;
 
@@ -68,7 +70,8 @@ use output::Output;
 /// Runs one command on the standard streams of this process, and returns its exit code. The first argument is the
 /// name of the program.
 ///
-/// 0: success. 1: refused, or problems were found. 2: wrong arguments. 3: a store failed.
+/// 0: success. 1: refused, or problems were found. 2: wrong arguments. 3: a store failed. 4: a sync stopped, because it would delete too much.
+/// 130: Ctrl-C stopped a sync.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let parsed = help::program()
@@ -98,6 +101,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Undo(wanted) => restore::undo(wanted, &mut output),
         Command::Redact(wanted) => restore::redact(wanted, &mut output),
         Command::Erase(wanted) => erase::run(wanted, &mut output),
+        Command::Sync(wanted) => sync::run(wanted, &mut output),
+        Command::Conflicts(wanted) => conflicts::run(wanted, &mut output),
+        Command::Resolve(wanted) => conflicts::end(wanted, &mut output),
         Command::Copy(wanted) => copy::run(wanted, &mut output),
         Command::Export(wanted) => archive::export(wanted, &mut output),
         Command::Import(wanted) => import::run(wanted, &mut output),
@@ -132,8 +138,14 @@ enum Failure {
     Usage(String),
     /// A store cannot be opened, cannot be reached or is broken.
     Store(String),
+    /// A sync would delete too much.
+    Stopped(String),
     /// The output cannot be written.
     Output(io::Error),
+    /// A signal ended the command.
+    Interrupted(String),
+    /// The sentence was printed already; the exit code.
+    Told(u8),
 }
 
 impl From<io::Error> for Failure {
@@ -145,16 +157,47 @@ impl From<io::Error> for Failure {
 impl Failure {
     /// Prints the sentence and returns the exit code.
     fn tell(self) -> u8 {
-        let (sentence, code) = match self {
-            Self::Refused(sentence) => (sentence, 1),
-            Self::Usage(sentence) => (sentence, 2),
-            Self::Store(sentence) => (sentence, 3),
-            // The reader of the output has closed it, as `head` does.
-            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return 0,
-            Self::Output(error) => (format!("the output cannot be written: {error}"), 3),
-        };
-        say(&sentence);
+        let code = self.code();
+        if let Some(sentence) = self.sentence() {
+            say(&sentence);
+        }
         code
+    }
+
+    /// The same, for one of several tasks.
+    fn tell_of(self, task: &str) -> u8 {
+        let code = self.code();
+        if let Some(sentence) = self.sentence() {
+            say(&format!("{task}: {sentence}"));
+        }
+        code
+    }
+
+    fn code(&self) -> u8 {
+        match self {
+            Self::Refused(_) => 1,
+            Self::Usage(_) => 2,
+            Self::Store(_) => 3,
+            Self::Stopped(_) => 4,
+            // The reader of the output has closed it, as `head` does.
+            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
+            Self::Output(_) => 3,
+            Self::Interrupted(_) => sync::INTERRUPTED,
+            Self::Told(code) => *code,
+        }
+    }
+
+    fn sentence(self) -> Option<String> {
+        match self {
+            Self::Refused(sentence)
+            | Self::Usage(sentence)
+            | Self::Store(sentence)
+            | Self::Stopped(sentence)
+            | Self::Interrupted(sentence) => Some(sentence),
+            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => None,
+            Self::Output(error) => Some(format!("the output cannot be written: {error}")),
+            Self::Told(_) => None,
+        }
     }
 }
 

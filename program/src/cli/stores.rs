@@ -13,13 +13,17 @@ use memdir::store::{
     InProcess, Location, Store, StoreError, exists_at, location_of, open_existing_store,
     open_store, own_files_hint, redact_address,
 };
-use memdir::{Error, ErrorKind, MemoryOptions, Namespace, namespaces};
+use memdir::{Error, ErrorKind, Memory, MemoryOptions, Namespace, namespaces};
 
 /// The environment variable with the key for a command with one store.
 pub(super) const KEY: &str = "MEMDIR_ENCRYPTION_KEY";
 /// The environment variables with the keys for a copy.
 const FROM_KEY: &str = "MEMDIR_FROM_ENCRYPTION_KEY";
 pub(super) const TO_KEY: &str = "MEMDIR_TO_ENCRYPTION_KEY";
+
+/// The environment variables with the keys for a sync.
+pub(super) const A_KEY: &str = "MEMDIR_A_ENCRYPTION_KEY";
+pub(super) const B_KEY: &str = "MEMDIR_B_ENCRYPTION_KEY";
 
 /// The advice if the arguments are in the wrong order.
 const STORE_FIRST: &str =
@@ -47,14 +51,53 @@ pub(super) fn pair(
     to: &str,
     options: &MemoryOptions,
 ) -> Result<(StoreArgument, StoreArgument), Failure> {
-    // Without this error the user might believe that the copy is encrypted.
+    with_keys([from, to], [FROM_KEY, TO_KEY], options)
+}
+
+/// The two memories of a sync.
+pub(super) fn both(
+    a: &str,
+    b: &str,
+    options: &MemoryOptions,
+) -> Result<(StoreArgument, StoreArgument), Failure> {
+    with_keys([a, b], [A_KEY, B_KEY], options)
+}
+
+/// A store named in a configuration file, and the environment variable with its key.
+pub(super) fn configured(
+    address: &str,
+    key: Option<&str>,
+    options: MemoryOptions,
+) -> Result<StoreArgument, Failure> {
+    let options = match key {
+        Some(variable) => {
+            if env::var_os(variable).is_none() {
+                return Err(Failure::Usage(format!(
+                    "the environment variable \"{variable}\" is not set: set it to the key of the store"
+                )));
+            }
+            with_key(options, variable)?
+        }
+        None => options,
+    };
+    StoreArgument::new(address, options)
+}
+
+fn with_keys(
+    given: [&str; 2],
+    keys: [&str; 2],
+    options: &MemoryOptions,
+) -> Result<(StoreArgument, StoreArgument), Failure> {
+    // Without this error the user might believe that both are encrypted.
     if env::var_os(KEY).is_some() {
+        let [one, other] = keys;
         return Err(Failure::Usage(format!(
-            "{KEY} does not say which of the two stores it is for: use {FROM_KEY} and {TO_KEY}"
+            "{KEY} does not say which of the two stores it is for: use {one} and {other}"
         )));
     }
-    let argument = |given, key| StoreArgument::new(given, with_key(options.clone(), key)?);
-    Ok((argument(from, FROM_KEY)?, argument(to, TO_KEY)?))
+    let argument =
+        |number: usize| StoreArgument::new(given[number], with_key(options.clone(), keys[number])?);
+    Ok((argument(0)?, argument(1)?))
 }
 
 #[cfg(feature = "encryption")]
@@ -161,7 +204,16 @@ impl StoreArgument {
         found.map_err(|error| self.not_opened(&error))?.ok_or_else(|| self.missing())
     }
 
-    fn missing(&self) -> Failure {
+    /// A memory that only reads the store, which must exist.
+    pub(super) fn read_only(&self) -> Result<Memory, Failure> {
+        let options = with(self.options.clone(), |options| options.read_only = true);
+        let found = open_existing_store(&self.address, &options);
+        let store = found.map_err(|error| self.not_opened(&error))?;
+        Ok(Memory::with_store(store.ok_or_else(|| self.missing())?, options))
+    }
+
+    /// The failure for a store that does not exist.
+    pub(super) fn missing(&self) -> Failure {
         let is_path = !self.address.contains(':');
         let own_files = || is_path.then(|| own_files_hint(Path::new(&self.address))).flatten();
         let hint = if self.address == "/memories" || self.address.starts_with("/memories/") {
@@ -188,6 +240,12 @@ impl StoreArgument {
     /// The store, if it exists.
     pub(super) fn find(&self) -> Result<Option<Arc<dyn Store>>, Failure> {
         open_existing_store(&self.address, &self.options).map_err(|error| self.not_opened(&error))
+    }
+
+    /// Whether the store exists. One on another machine counts as existing.
+    pub(super) fn exists(&self) -> Result<bool, Failure> {
+        exists_at(&MemoryPath::root(), &self.address, &self.options)
+            .map_err(|error| self.not_opened(&error))
     }
 
     /// The memories in the database or below the prefix.
@@ -218,7 +276,6 @@ impl StoreArgument {
     }
 
     /// Whether the store is on this machine or in this process.
-    #[cfg(feature = "page")]
     pub(super) fn is_local(&self) -> bool {
         location_of(&self.address).is_some_and(|location| location.is_local())
     }

@@ -67,6 +67,7 @@ fn seed(place: &Path) -> [String; 4] {
         ("handbook.md", "# Handbook\n"),
         ("CLAUDE.md", "# Rules\n"),
         ("notes/a.md", "a\n"),
+        ("memdir.toml", "[[sync]]\na = \"./memory\"\nb = \"sqlite:synced.db\"\n"),
         ("key", "correct horse battery staple"),
         ("old", "tea\nTODO: coffee\n"),
         ("new", "tea\nTODO: tea\n"),
@@ -126,6 +127,10 @@ fn every_example_in_the_help_runs() {
             }
             if example.contains("import notes.tar") && !tar(place, &["cf", "notes.tar", "notes"]) {
                 continue;
+            }
+            if command == "resolve" {
+                let copy = "memory/memories/notes (conflict from laptop 2026-11-28 16.22.05).md";
+                fs::write(place.join(copy), "tea\n").unwrap();
             }
             if example.contains("import memory.tar") {
                 well(place, &["export", "./memory", "memory.tar"]);

@@ -104,6 +104,11 @@ fn nothing_hostile_reaches_a_terminal_from_any_command() {
         &["erase", "m", "--dry-run"],
         &["namespaces", HOSTILE],
         &["copy", "m", "m2", "--dry-run"],
+        &["sync", "m", "m4", "--dry-run"],
+        &["sync", "m4", HOSTILE],
+        &["sync", "--all", "--config", HOSTILE],
+        &["conflicts", "m", "--diff"],
+        &["resolve", "m", HOSTILE, "--keep", "copy"],
         &["export", "m", "m"],
         &["import", "m/memories/bytes", "m3"],
         &["import", HOSTILE, "m3"],
@@ -136,7 +141,7 @@ fn nothing_hostile_reaches_a_terminal_from_any_command() {
             }
             let shown = on_terminal(command, true);
             let shown = match arguments[0] {
-                "copy" => shown.replace("\u{1b}[2K", "").replace('\r', ""),
+                "copy" | "sync" => shown.replace("\u{1b}[2K", "").replace('\r', ""),
                 _ => shown,
             };
             assert_eq!(harmful(&shown), None, "{arguments:?} {shown:?}");

@@ -8,6 +8,7 @@ mod common;
 
 mod cli;
 mod cli_archive;
+mod cli_conflicts;
 mod cli_edit;
 mod cli_encrypted;
 mod cli_files;
@@ -20,6 +21,8 @@ mod cli_import_tar;
 mod cli_mounts;
 mod cli_obstructed;
 mod cli_streams;
+mod cli_sync;
+mod cli_sync_watch;
 mod cli_terminal;
 mod cli_watch;
 mod cli_windows;

@@ -1,0 +1,150 @@
+//! Prints what a sync did, and its progress.
+
+use std::io::{self, IsTerminal};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
+
+use super::super::output::{Output, count};
+use super::super::{Failure, say};
+use memdir::sync::{SyncChange, SyncLeftOut, SyncPhase, SyncProgress, SyncSide};
+use memdir::{SyncOptions, Synced};
+
+/// Prints results. The name of the pair comes first, if it has one.
+pub(super) struct Printer<'o> {
+    pub(super) output: &'o mut Output,
+    pub(super) name: Option<&'o str>,
+}
+
+impl Printer<'_> {
+    /// Prints the changes, the conflicts and the files that were left out.
+    pub(super) fn details(&mut self, synced: &Synced) -> Result<(), Failure> {
+        for change in &synced.changes {
+            if self.output.json {
+                self.object("change", change)?;
+            } else {
+                let line = shown(change);
+                let line =
+                    if let Some(name) = self.name { format!("{line}  ({name})") } else { line };
+                self.output.changed(change.action.as_str(), &line)?;
+            }
+        }
+        self.output.flush()?;
+        for conflict in &synced.conflicts {
+            if self.output.json {
+                self.object("conflict", conflict)?;
+            } else {
+                let (path, copy) = (&conflict.path, &conflict.copy_path);
+                self.say(&format!(
+                    "conflict: {path} was changed in both, and the other content is in {copy}"
+                ));
+            }
+        }
+        synced.left_out.iter().try_for_each(|left| self.left_out(left))
+    }
+
+    pub(super) fn left_out(&mut self, left: &SyncLeftOut) -> Result<(), Failure> {
+        if self.output.json {
+            return self.object("left-out", left);
+        }
+        self.say(&format!("left out: {}: {}", left.path, left.details));
+        Ok(())
+    }
+
+    fn object(&mut self, kind: &str, result: &impl serde::Serialize) -> Result<(), Failure> {
+        self.output.result(kind, result, self.of_pair())
+    }
+
+    /// The field that says which pair a JSON object is about.
+    fn of_pair(&self) -> Value {
+        self.name.map_or_else(|| json!({}), |name| json!({ "sync": name }))
+    }
+
+    /// Prints a line to standard error.
+    pub(super) fn say(&self, sentence: &str) {
+        match self.name {
+            Some(name) => say(&format!("{name}: {sentence}")),
+            None => say(sentence),
+        }
+    }
+
+    /// Prints the summary: always with `--json`, otherwise only on a terminal or for a dry run.
+    pub(super) fn summary(
+        &mut self,
+        synced: &Synced,
+        options: &SyncOptions,
+    ) -> Result<(), Failure> {
+        let dry_run = options.dry_run;
+        if self.output.json {
+            let summary = json!({
+                "changes": synced.changes.len(),
+                "conflicts": synced.conflicts.len(),
+                "left_out": synced.left_out.len(),
+                "equal": synced.equal,
+                "has_baseline": synced.has_baseline,
+                "dry_run": dry_run,
+            });
+            return self.object("summary", &summary);
+        }
+        let changes = count(synced.changes.len() as u64, "change", "changes");
+        let (conflicts, left) = (synced.conflicts.len() as u64, synced.left_out.len() as u64);
+        let mut parts =
+            vec![format!("{changes} {}", if dry_run { "would be made" } else { "made" })];
+        if conflicts > 0 {
+            parts.push(count(conflicts, "conflict", "conflicts"));
+        }
+        if left > 0 {
+            parts.push(format!("{} left out", count(left, "file", "files")));
+        }
+        let equal = count(synced.equal, "file", "files");
+        parts.push(format!("{equal} the same{}", if dry_run { " already" } else { "" }));
+        let line = parts.join(", ");
+        if dry_run {
+            let line = self.name.map_or_else(|| line.clone(), |name| format!("{name}: {line}"));
+            return self.output.line(&line);
+        }
+        if io::stderr().is_terminal() {
+            self.say(&line);
+        }
+        Ok(())
+    }
+}
+
+/// A change with the direction in which the content went.
+fn shown(change: &SyncChange) -> String {
+    let arrow = if change.side == SyncSide::A { "<-" } else { "->" };
+    let from = change.old_path.as_ref().map(|old| format!(" from {old}")).unwrap_or_default();
+    format!("{arrow} {}{from}", change.path)
+}
+
+/// A progress bar on a terminal. Prints nothing elsewhere.
+pub(super) struct Bar {
+    bar: ProgressBar,
+    phase: Option<SyncPhase>,
+}
+
+impl Bar {
+    pub(super) fn new() -> Self {
+        Self { bar: ProgressBar::hidden(), phase: None }
+    }
+
+    pub(super) fn show(&mut self, progress: SyncProgress<'_>) {
+        if self.phase.replace(progress.phase) != Some(progress.phase) {
+            self.bar.finish_and_clear();
+            self.bar = ProgressBar::new(progress.of_files);
+            let template = "{msg} [{bar:30}] {pos} of {len}";
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                self.bar.set_style(style.progress_chars("=> "));
+            }
+            self.bar.set_message(progress.phase.as_str());
+        }
+        self.bar.update(|state| {
+            state.set_len(progress.of_files);
+            state.set_pos(progress.files);
+        });
+    }
+
+    pub(super) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
