@@ -4,6 +4,7 @@
 import './agent.test.mjs';
 import './attacks.test.mjs';
 import './changes.test.mjs';
+import './conflicts.test.mjs';
 import './drafts.test.mjs';
 import './keys.test.mjs';
 import './looking.test.mjs';

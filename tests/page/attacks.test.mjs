@@ -1,5 +1,5 @@
 // Texts that try to attack the person who views them (attacks.json): as the names and contents of files, as actors, as reasons of
-// redactions, as search terms, and in addresses. None of them runs, is loaded, or navigates the page.
+// redactions, as partners and conflicts of a sync, as search terms, and in addresses. None of them runs, is loaded, or navigates the page.
 //
 // Every text is opened in the lists as a name and as an actor. Each is also parsed by the browser and checked in one of its
 // other places, and a few are opened there. With MEMDIR_EFFORT=50 each is opened in all places, which takes many minutes.
@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { EFFORT, agent, temporary, testPage } from './support.mjs';
+import { EFFORT, Memory, agent, temporary, testPage } from './support.mjs';
 
 const { texts, repeated } = JSON.parse(
   readFileSync(new URL('attacks.json', import.meta.url), 'utf8'),
@@ -31,12 +31,15 @@ const isTaken = async (call) => {
 };
 
 const [store, second] = [temporary(), temporary()];
-const taken = { names: 0, actors: 0, reasons: 0 };
+const taken = { names: 0, actors: 0, reasons: 0, partners: 0, conflicts: 0 };
 /** A directory for each group of them, because a long tree is slow. */
 const group = (number) => Math.floor(number / 80);
 /** These are opened one by one, with a tree in which their directory is open. */
 const content = (number, extension) =>
   `/memories/c${Math.floor(number / 20)}/${number}.${extension}`;
+/** A conflict copy, whose origin is the text as far as a name can have it. */
+const copy = (number) =>
+  `/memories/k${group(number)}/${number} (conflict from ${ATTACKS[number].slice(0, 100)} 1).md`;
 const named = (number) => `/memories/n${group(number)}/${ATTACKS[number]}`;
 
 async function written() {
@@ -50,6 +53,7 @@ async function written() {
     // A few are invalid as names, and a few as actors.
     taken.names += await isTaken(() => memory.create({ path: named(number), file_text: text }));
     const path = `/memories/a${group(number)}/${number}`;
+    taken.conflicts += await isTaken(() => memory.create({ path: copy(number), file_text: text }));
     taken.actors += await isTaken(() => agent(store, text).create({ path, file_text: '' }));
   }
   const [other, redacted] = [agent(second), '/memories/r.md'];
@@ -58,6 +62,10 @@ async function written() {
   const versions = await other.history(redacted, { limit: 10_000 });
   for (const [number, text] of some(ATTACKS, 6).entries()) {
     taken.reasons += await isTaken(() => other.redact(versions[number + 1].id, text));
+  }
+  for (const text of some(ATTACKS, 12)) {
+    const names = ['laptop', text];
+    taken.partners += await isTaken(() => other.sync(new Memory('memory:'), { names }));
   }
   return [store, second];
 }
@@ -78,6 +86,7 @@ testPage('no text of an attack does anything but to be read', written, async (vi
   const { page, findings, refusals, server } = view;
   assert.ok(ATTACKS.length >= 200);
   assert.ok(taken.names > 200 && taken.actors > 200 && taken.reasons > 50, JSON.stringify(taken));
+  assert.ok(taken.conflicts > 100 && taken.partners > 20, JSON.stringify(taken));
   const wanted = await frame(page);
 
   /** Opens a page of an attack, and records problems with its address. */
@@ -98,6 +107,7 @@ testPage('no text of an attack does anything but to be read', written, async (vi
     query('history', { path: `/memories/n${number}` }),
     query('history', { path: `/memories/a${number}` }),
   ]);
+  lists.push('/1/sync', '/2/sync');
   for (const address of lists) await open(address);
   {
     let next = '/2/history';
@@ -139,6 +149,9 @@ testPage('no text of an attack does anything but to be read', written, async (vi
     query('delete', { path: named(number) }),
     query('rename', { path: named(number) }),
     query('edit', { path: content(number, 'txt') }),
+    query('conflict', { path: copy(number) }),
+    query('conflict', { path: copy(number), view: 'edit' }),
+    query('file', { path: copy(number) }),
   ];
   const isShort = (address) => address.length < 8_000;
   const all = ATTACKS.flatMap((text, number) => some(others(number, text), 13, number)).filter(

@@ -18,7 +18,7 @@ use memdir::path::MemoryPath;
 pub(super) struct Params {
     /// A file or a directory.
     pub(super) path: Option<String>,
-    /// The view of a file: `rendered`, `source` or `blame`.
+    /// The view of a file: `rendered`, `source` or `blame`; of a conflict: `edit`.
     pub(super) view: Option<String>,
     /// The first line or entry to show.
     pub(super) from: Option<String>,
@@ -47,6 +47,9 @@ pub(super) struct Params {
     /// The text that was opened in the editor: its fingerprint, and the text itself.
     pub(super) base: Option<String>,
     pub(super) was: Option<String>,
+    /// The fingerprint of the conflict copy that is shown, and which content stays: `original` or `copy`.
+    pub(super) copy: Option<String>,
+    pub(super) keep: Option<String>,
     /// Whether conflict marks in the text are intended.
     pub(super) marks: Option<String>,
     pub(super) to: Option<String>,

@@ -59,6 +59,8 @@ pub(super) fn router(site: Arc<Site>) -> Router {
         .route("/{memory}/search", shows(pages::search))
         .route("/{memory}/best", shows(pages::best))
         .route("/{memory}/sensitive", shows(pages::sensitive))
+        .route("/{memory}/sync", shows(pages::sync))
+        .route("/{memory}/conflict", shows(pages::conflict).merge(changes(pages::resolve)))
         .route("/{memory}/edit", shows(pages::edit).merge(changes(pages::save)))
         .route("/{memory}/new", shows(pages::new).merge(changes(pages::create)))
         .route("/{memory}/rename", shows(pages::ask_rename).merge(changes(pages::rename)))

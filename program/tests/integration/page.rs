@@ -9,6 +9,7 @@
 )]
 
 mod access;
+mod conflicts;
 mod editing;
 mod live;
 mod looking;
@@ -177,7 +178,7 @@ fn between<'t>(text: &'t str, start: &str, end: &str) -> &'t str {
 }
 
 /// Every address of the page.
-const PAGES: [&str; 24] = [
+const PAGES: [&str; 26] = [
     "/",
     "/1/",
     "/1/branch?path=/memories",
@@ -192,6 +193,8 @@ const PAGES: [&str; 24] = [
     "/1/search?q=one",
     "/1/best?q=one",
     "/1/sensitive",
+    "/1/sync",
+    "/1/conflict?path=/memories/a.md",
     "/1/edit?path=/memories/a.md",
     "/1/new",
     "/1/rename?path=/memories/a.md",

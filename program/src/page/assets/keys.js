@@ -16,6 +16,12 @@ function step(selector, by, within = document) {
   link?.scrollIntoView({ block: 'nearest' });
 }
 
+// Presses a button by its own key. A button whose action cannot be undone only gets the focus, and Enter presses it.
+function press(button) {
+  button.focus();
+  if (!button.matches('.danger')) button.click();
+}
+
 const go = (address) => {
   if (address) location.href = address;
 };
@@ -59,7 +65,8 @@ document.addEventListener('keydown', (event) => {
     event.preventDefault();
     return;
   }
-  const does = KEYS[key];
+  const own = all('#main [aria-keyshortcuts]').find((button) => button.getAttribute('aria-keyshortcuts') === key);
+  const does = own ? () => press(own) : KEYS[key];
   if (does) {
     event.preventDefault();
     does();

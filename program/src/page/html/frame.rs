@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, html};
 
-use super::{link, shown};
+use super::{MAX_QUESTION, link, shown};
 use crate::page::site::{Room, Site};
 
 /// The frame around the content of a page.
@@ -26,6 +26,7 @@ impl Frame<'_> {
             ("file", "Files"),
             ("history", "Timeline"),
             ("sensitive", "Sensitive"),
+            ("sync", "Sync"),
         ];
         document(
             self.title,
@@ -38,7 +39,8 @@ impl Frame<'_> {
                         (memories(self.site, self.room))
                         form.search role="search" action=(link(room, "search", &[])) {
                             input #query type="search" name="q" value=(self.query) placeholder="Search  /"
-                                aria-label="Search names and contents" autocomplete="off" spellcheck="false";
+                                aria-label="Search names and contents" autocomplete="off" spellcheck="false"
+                                maxlength=(MAX_QUESTION);
                             // The script shows the best files here while the user types.
                             div #best { p role="status" {} div {} }
                         }
@@ -102,6 +104,7 @@ fn keys() -> Markup {
         ("h", "the timeline of this file"),
         ("e", "edit the file"),
         ("n", "a new file"),
+        ("1  2  e", "on the page of a conflict: keep the file, keep the copy, merge both"),
         ("g", "the overview"),
         ("Ctrl+S", "save, in the editor"),
         ("?", "this"),

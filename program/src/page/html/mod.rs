@@ -22,7 +22,7 @@ pub(super) use source::{Notices, PAGE_LINES, first_of_part, parts, plain_source,
 pub(super) use times::{age, clock, short_age, time, zone_name};
 
 use super::site::{Room, Site};
-use memdir::history::Operation;
+use memdir::history::{Operation, Version};
 use memdir::path::MemoryPath;
 
 /// The characters that must be encoded in an address.
@@ -42,6 +42,9 @@ pub(super) fn link(room: usize, page: &str, parameters: &[(&str, &str)]) -> Stri
     }
     address
 }
+
+/// The most characters of the fields for a search. Of a question, as many bytes count.
+pub(super) const MAX_QUESTION: usize = 4_096;
 
 /// The address of a file or a directory.
 pub(super) fn link_to(room: usize, path: &MemoryPath) -> String {
@@ -101,6 +104,14 @@ pub(super) fn actor(room: usize, actor: Option<&str>) -> Markup {
             Some(actor) => a.actor href=(link(room, "history", &[("actor", actor)])) { (shown(actor)) },
             None => span.actor.unknown { "somebody" },
         }
+    }
+}
+
+/// The actor of a version. For a sync, also the other memory.
+pub(super) fn made_by(room: usize, version: &Version) -> Markup {
+    html! {
+        (actor(room, version.actor.as_deref()))
+        @if let Some(partner) = &version.partner { span.partner { " with " (shown(partner)) } }
     }
 }
 

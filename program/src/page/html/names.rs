@@ -32,7 +32,11 @@ pub(in crate::page) fn is_deletion(version: &Version) -> bool {
 }
 
 fn actor(version: &Version) -> Cow<'_, str> {
-    version.actor.as_deref().map_or("an unknown actor".into(), spelled)
+    let actor = version.actor.as_deref().map_or("an unknown actor".into(), spelled);
+    match &version.partner {
+        Some(partner) => format!("{actor} with {}", spelled(partner)).into(),
+        None => actor,
+    }
 }
 
 /// The description of one change, from its versions: `the edit of notes.md by session 7`, `the deletion of 3 files by

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use crate::page::answer::Refusal;
 use crate::page::html::{
-    actor, change_name, content_name, is_deletion, link, operation, path_link, shown, time,
+    change_name, content_name, is_deletion, link, made_by, operation, path_link, shown, time,
     version_name,
 };
 use crate::page::site::Room;
@@ -79,7 +79,7 @@ pub(super) fn list_to_compare(
                 @let when = format!("when-{}", first.id);
                 li.change {
                     header {
-                        (actor(room.number, first.actor.as_deref())) " " span id=(when) { (time(first.time)) }
+                        (made_by(room.number, first)) " " span id=(when) { (time(first.time)) }
                         @if change.len() > 1 { span.count { (change.len()) " files" } }
                         @if !room.shown.is_read_only && !matches!(first.operation, Operation::Redacted | Operation::External) {
                             a.quiet href=(link(room.number, "undo", &[("id", &first.change.to_string())]))

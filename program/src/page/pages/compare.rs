@@ -9,7 +9,7 @@ use super::{changes, framed, period};
 
 use crate::page::answer::{Done, PageAnswer, Refusal};
 use crate::page::html::{
-    self, actor, link, operation, path_link, shown, time, trail, version_name,
+    self, link, made_by, operation, path_link, shown, time, trail, version_name,
 };
 use crate::page::params::{Params, given};
 use crate::page::site::{Room, Site};
@@ -108,7 +108,7 @@ fn compared(room: &Room, params: &Params) -> Result<(MemoryPath, Markup), Refusa
         html! {
             p.row {
                 strong { (word) } " " (operation(version.operation)) " " (path_link(room.number, &version.path, true)) " "
-                (actor(room.number, version.actor.as_deref())) " " (time(version.time)) " "
+                (made_by(room.number, version)) " " (time(version.time)) " "
                 a href=(link(room.number, "version", &[("id", &id)]))
                     aria-label={ "Version after " (version_name(version)) } { "Version" }
             }

@@ -116,7 +116,7 @@ impl Opened {
     /// The text, if it matches the fingerprint.
     fn text(&self) -> Option<&str> {
         let is_it = fingerprint(&self.was) == self.base
-            || fingerprint(&self.was.replace('\n', "\r\n")) == self.base;
+            || fingerprint(self.was.replace('\n', "\r\n")) == self.base;
         is_it.then_some(&self.was)
     }
 
@@ -136,9 +136,9 @@ enum Problem<'p> {
     Marks,
 }
 
-/// Identifies a text.
-fn fingerprint(text: &str) -> String {
-    data_encoding::HEXLOWER.encode(&Sha256::digest(text))
+/// Identifies a content.
+pub(super) fn fingerprint(content: impl AsRef<[u8]>) -> String {
+    data_encoding::HEXLOWER.encode(&Sha256::digest(content))
 }
 
 /// The text of a form, with line feeds as line endings.
@@ -167,7 +167,7 @@ pub(super) fn editable(text: &str) -> Result<Ending, Refusal> {
     }
 }
 
-fn area(text: &str, label: &str) -> Markup {
+pub(super) fn area(text: &str, label: &str) -> Markup {
     html! {
         // The browser drops the first line ending of a text area. This is that one.
         textarea #text name="text" spellcheck="false" autocomplete="off" autofocus aria-label=(label) { "\n" (unified(text)) }
@@ -211,14 +211,21 @@ fn editor(
         header.page-head { (trail(room.number, path)) }
         @match problem {
             Some(Problem::Refused(sentence)) => p.warning role="alert" { "Not saved: " (sentence) },
-            Some(Problem::Marks) => p.warning role="alert" {
-                "Not saved: the text still has conflict marks, the lines that begin with " code { "<<<<<<<" } ", "
-                code { "=======" } " and " code { ">>>>>>>" }
-                ". Decide what stays between them, delete the marks, and save again."
-            },
+            Some(Problem::Marks) => (has_conflict_marks()),
             None => {}
         }
         (editing(room, path, &form(site, room, "edit", &fields)))
+    }
+}
+
+/// Why a text with conflict marks was not saved.
+pub(super) fn has_conflict_marks() -> Markup {
+    html! {
+        p.warning role="alert" {
+            "Not saved: the text still has conflict marks, the lines that begin with " code { "<<<<<<<" } ", "
+            code { "=======" } " and " code { ">>>>>>>" }
+            ". Decide what stays between them, delete the marks, and save again."
+        }
     }
 }
 

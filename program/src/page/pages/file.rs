@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::edit::editable;
 use super::searched::{Searched, carried};
-use super::{changes, framed};
+use super::{MAX_SHOWN, changes, conflict, framed};
 use crate::page::answer::{Done, PageAnswer, Refusal};
 use crate::page::html::{self, Notices, age, link, link_to, parts, shown, source, trail};
 use crate::page::params::Params;
@@ -15,9 +15,6 @@ use memdir::path::MemoryPath;
 use memdir::policy::sensitive;
 use memdir::store::{Entry, EntryKind};
 use memdir::text::{count_lines, human_size};
-
-/// The maximum size of a file that is shown, in bytes.
-const MAX_SHOWN: u64 = 8 << 20;
 
 /// The maximum size of a file that is rendered as Markdown, in bytes.
 const MAX_RENDERED: usize = 512 << 10;
@@ -85,6 +82,7 @@ fn one(room: &Room, entry: &Entry, params: &Params) -> Result<Markup, Refusal> {
             p.meta { span { (human_size(size)) } span { "written " (age(entry.modified)) } }
             (actions(room, path, true, is_editable))
         }
+        (conflict::note(room, path))
         (body)
     })
 }

@@ -2,6 +2,7 @@
 
 mod changes;
 mod compare;
+mod conflict;
 mod create;
 mod delete;
 mod difference;
@@ -20,6 +21,7 @@ mod restore;
 mod search;
 mod searched;
 mod sensitive;
+mod sync;
 mod tree;
 mod undo;
 mod version;
@@ -27,6 +29,7 @@ mod version;
 use maud::{Markup, html};
 
 pub(super) use compare::compare;
+pub(super) use conflict::{conflict, resolve};
 pub(super) use create::{create, new};
 pub(super) use delete::{ask_delete, delete};
 pub(super) use difference::difference;
@@ -41,6 +44,7 @@ pub(super) use rename::{ask_rename, rename};
 pub(super) use restore::{ask_restore, restore};
 pub(super) use search::search;
 pub(super) use sensitive::sensitive;
+pub(super) use sync::sync;
 pub(super) use tree::branch;
 pub(super) use undo::{ask_undo, undo};
 pub(super) use version::version;
@@ -52,6 +56,9 @@ use super::site::{Room, Site};
 use crate::with::with;
 use memdir::history::{HistoryId, HistoryQuery, Restored};
 use memdir::path::MemoryPath;
+
+/// The maximum size of a file that is shown, in bytes.
+const MAX_SHOWN: u64 = 8 << 20;
 
 /// A page in its frame. The tree in the sidebar is opened down to `path`.
 fn framed(
@@ -77,6 +84,7 @@ fn banner(room: &Room, params: &Params) -> Markup {
         Some("restored") => "Restored.",
         Some("undone") => "Undone.",
         Some("redacted") => "Redacted: the content was removed from the history.",
+        Some("resolved") => "Resolved.",
         Some("nothing") => "Nothing to do.",
         _ => return html! {},
     };

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{changes, framed};
+use super::{changes, conflict, framed};
 use crate::page::answer::{Done, PageAnswer, Refusal};
 use crate::page::html::{age, content_name, link, link_to, shown};
 use crate::page::params::Params;
@@ -21,6 +21,7 @@ pub(in crate::page) fn overview(site: &Site, room: &Room, params: &Params) -> Pa
     let content = html! {
         header.page-head { h1 { "Overview" } }
         (held(room, &stats))
+        (conflict::number_of(room)?)
         @if room.has_history() {
             section {
                 h2 { "Recent changes" }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::passage::{Line, lines_of};
 use crate::page::answer::{Done, PageAnswer, Refusal};
-use crate::page::html::{first_of_part, link, link_to, shown, shown_with_marks};
+use crate::page::html::{MAX_QUESTION, first_of_part, link, link_to, shown, shown_with_marks};
 use crate::page::params::{Params, given};
 use crate::page::site::{Room, Site};
 use memdir::path::MemoryPath;
@@ -16,6 +16,9 @@ const MAX_BELOW: usize = 8;
 
 /// The maximum number of lines of a file below the field.
 const LINES_BELOW: usize = 3;
+
+/// Said of a longer question.
+const CUT: &str = "The text is long: only its first 4,096 bytes were searched for.";
 
 /// The best files, for the script that shows them below the field.
 pub(in crate::page) fn best(_: &Site, room: &Room, params: &Params) -> PageAnswer {
@@ -40,6 +43,7 @@ pub(super) fn ranked(room: &Room, path: &MemoryPath, asked: &str) -> Result<Mark
     let found = room.memory().search(asked, path.as_str(), MAX)?;
     Ok(html! {
         p.note { (said(&found, MAX)) " " (exact_link(room, Some(path), asked)) }
+        @if asked.len() > MAX_QUESTION { p.note { (CUT) } }
         @for hit in &found.hits {
             section.found {
                 h2 { a.path href=(link_to(room.number, &hit.path)) { (shown(hit.path.relative())) } }

@@ -6,7 +6,7 @@ use super::framed;
 use super::ranked::ranked;
 use super::searched::{Searched, carried};
 use crate::page::answer::{Done, PageAnswer, Refusal};
-use crate::page::html::{first_of_part, link, operation, shown, time};
+use crate::page::html::{MAX_QUESTION, first_of_part, link, operation, shown, time};
 use crate::page::params::{Params, given};
 use crate::page::site::{Room, Site};
 use memdir::path::MemoryPath;
@@ -45,7 +45,7 @@ fn options(
         form.filter action=(link(room.number, "search", &[])) {
             @if !path.is_root() { input type="hidden" name="path" value=(path.as_str()); }
             label { "Text "
-                input type="search" name="q" value=(asked) required autocomplete="off"
+                input type="search" name="q" value=(asked) required autocomplete="off" maxlength=(MAX_QUESTION)
                     aria-describedby=[problem.map(|_| "q-problem")] aria-invalid=[problem.map(|_| "true")]
                     autofocus[problem.is_some()];
             }

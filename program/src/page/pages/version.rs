@@ -7,7 +7,7 @@ use super::searched::{Searched, carried};
 use super::{changes, framed};
 use crate::page::answer::{Done, PageAnswer, Refusal};
 use crate::page::html::{
-    self, Layout, Notices, actor, link, operation, parts, path_link, shown, source, time,
+    self, Layout, Notices, link, made_by, operation, parts, path_link, shown, source, time,
 };
 use crate::page::params::{Params, given};
 use crate::page::site::{Room, Site};
@@ -52,7 +52,7 @@ fn one(room: &Room, version: &Version, params: &Params) -> Result<Markup, Refusa
         header.page-head {
             h1 { (operation(version.operation)) " " (path_link(room.number, &version.path, true)) }
             p.meta {
-                (actor(room.number, version.actor.as_deref())) (time(version.time))
+                (made_by(room.number, version)) (time(version.time))
                 @if let Some(size) = version.size { span { (human_size(size)) } }
                 @if version.is_current { span.tag.current { "current" } }
             }

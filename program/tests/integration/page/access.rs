@@ -168,7 +168,7 @@ fn a_database_on_a_server_is_only_shown() {
     assert!(shown.contains("a.md") && shown.contains("read-only"), "{shown}");
     assert!(!password.is_empty() && !shown.contains(password), "{shown}");
     // A form with the page's token, which is valid for the writable memory, is refused.
-    for asked in ["delete", "edit", "rename", "undo", "restore", "redact", "new"] {
+    for asked in ["delete", "edit", "rename", "undo", "restore", "redact", "new", "conflict"] {
         let fields = [("path", "/memories/a.md"), ("to", "/memories/b.md"), ("reason", "x")];
         assert_eq!(page.post(&format!("/2/{asked}"), &fields).status, 403, "{asked}");
     }

@@ -102,6 +102,14 @@ fn the_best_files_are_ranked_with_the_words_of_a_question_marked() {
         assert!(line.contains("<mark>prefers</mark> &lt;b&gt;<mark>green</mark>"), "{line}");
         assert!(opened.contains("<div class=\"line\" id=\"L9\">"), "{opened}");
     }
+    // The fields limit the text. An address may have more, and the page says what counts.
+    let sentence = "The text is long: only its first 4,096 bytes were searched for.";
+    for (words, is_cut) in [(1_364, false), (1_365, true), (10_000, true)] {
+        let address = format!("/1/search?q={}+tea", "of+".repeat(words - 1) + "s");
+        let found = page.get(&address);
+        assert_eq!((found.status, found.text().contains(sentence)), (200, is_cut), "{words}");
+        assert_eq!(found.text().matches("maxlength=\"4096\"").count(), 2);
+    }
     // Nothing, and an address with invalid lines.
     let nothing = page.get("/1/best?q=samovar").text();
     assert!(nothing.contains("Nothing was found.") && !nothing.contains("<li>"), "{nothing}");
