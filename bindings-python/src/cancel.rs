@@ -69,7 +69,16 @@ pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Core) -> T + Send,
 ) -> PyResult<T> {
-    if let Some(cancellation) = OF_CALL.take() {
+    interruptible_by(py, of_call(), work)
+}
+
+/// The same, for a call whose cancellation was already taken.
+pub(crate) fn interruptible_by<T: Send>(
+    py: Python<'_>,
+    cancellation: Option<Core>,
+    work: impl FnOnce(&Core) -> T + Send,
+) -> PyResult<T> {
+    if let Some(cancellation) = cancellation {
         // Threads of the pool do not handle signals.
         return Ok(released(py, || work(&cancellation)));
     }

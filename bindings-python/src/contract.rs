@@ -6,6 +6,7 @@ use memdir::Store;
 use memdir::store::{InProcess, contract};
 use pyo3::prelude::*;
 
+use crate::guarded::call;
 use crate::hints::{self, Hinted};
 use crate::shutdown::released;
 use crate::stores;
@@ -22,7 +23,7 @@ pub(crate) fn check_contract(
     let checked = released(py, || {
         contract::check_contract(&|| {
             let made = Python::attach(|py| {
-                let store = factory.bind(py).call0()?;
+                let store = call(factory.bind(py), (), None)?;
                 stores::from_object(&store)
             });
             made.unwrap_or_else(|error| {

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::{type_hint_identifier, type_hint_subscript};
 
 use crate::errors::{copy_error, to_python};
+use crate::guarded::call;
 use crate::hints::{self, Hint, Hinted, hint};
 use crate::options::{OrDefault, callback};
 use crate::read_only;
@@ -101,7 +102,10 @@ pub(crate) fn copy(
             let told = attached(|py| {
                 py.check_signals()?;
                 match &on_progress {
-                    Some(call) => call.call1(py, (results::to_python(py, &progress)?,)).map(drop),
+                    Some(function) => {
+                        let progress = results::to_python(py, &progress)?;
+                        call(function.bind(py), (progress,), None).map(drop)
+                    }
                     None => Ok(()),
                 }
             });

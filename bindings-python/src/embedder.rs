@@ -6,8 +6,9 @@ use memdir::{Embedder, EmbedderError};
 use pyo3::exceptions::PyTypeError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyIterator, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
+use crate::guarded::{call, items};
 use crate::hooks::{Awaited, Function, has_parameter};
 use crate::shutdown::attached;
 
@@ -40,7 +41,7 @@ impl PythonEmbedder {
         if self.takes_is_query {
             named.set_item("is_query", is_query)?;
         }
-        let returned = function.bind(py).call((PyList::new(py, texts)?,), Some(&named))?;
+        let returned = call(function.bind(py), (PyList::new(py, texts)?,), Some(&named))?;
         vectors(&returned, texts.len())
     }
 }
@@ -52,21 +53,20 @@ impl Embedder for PythonEmbedder {
     }
 }
 
-/// One number more than a vector may have, so an iterator without an end is left.
+/// One number more than a vector may have, because an iterator may have no end.
 const TOO_MANY: usize = 65_537;
 
 /// Reads any sequence of sequences of numbers, such as lists or an array, for this many texts.
 fn vectors(returned: &Bound<'_, PyAny>, texts: usize) -> PyResult<Vec<Vec<f32>>> {
-    let number = |number: PyResult<Bound<'_, PyAny>>| -> PyResult<f32> {
-        let number = number?.extract::<f64>()?;
+    let number = |number: Bound<'_, PyAny>| -> PyResult<f32> {
+        let number = number.extract::<f64>()?;
         #[expect(clippy::cast_possible_truncation, reason = "a vector needs no more digits")]
         Ok(number as f32)
     };
-    let vector = |vector: PyResult<Bound<'_, PyAny>>| {
-        numbers(&vector?)?.take(TOO_MANY).map(number).collect()
-    };
+    let vector =
+        |vector: Bound<'_, PyAny>| sequence(&vector, TOO_MANY)?.into_iter().map(number).collect();
     let vectors =
-        numbers(returned).and_then(|vectors| vectors.take(texts + 1).map(vector).collect());
+        sequence(returned, texts + 1).and_then(|vectors| vectors.into_iter().map(vector).collect());
     vectors.map_err(|error| {
         if !error.is_instance_of::<PyTypeError>(returned.py()) {
             return error;
@@ -76,13 +76,13 @@ fn vectors(returned: &Bound<'_, PyAny>, texts: usize) -> PyResult<Vec<Vec<f32>>>
     })
 }
 
-/// Iterates over a value whose items are not something else: keys, or bytes.
-fn numbers<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
+/// The first items of a value, unless they are something else: keys, or bytes.
+fn sequence<'py>(value: &Bound<'py, PyAny>, most: usize) -> PyResult<Bound<'py, PyTuple>> {
     if value.is_instance_of::<PyDict>() || value.is_instance_of::<PyBytes>() {
         let kind = value.get_type().name()?;
         return Err(PyTypeError::new_err(format!("got {kind}")));
     }
-    value.try_iter()
+    items(value, Some(most))
 }
 
 /// Returns whether the embedder is told if a text is a question, which it is if it has a parameter `is_query`.

@@ -9,6 +9,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use crate::guarded::items;
 use crate::time::Time;
 
 /// Reads entries: objects with the attributes of `memdir.Entry`. Names that no path can contain are left out.
@@ -19,7 +20,7 @@ pub(crate) fn entries(listed: &Bound<'_, PyAny>) -> PyResult<Vec<Entry>> {
     if listed.is_instance_of::<PyString>() {
         return Err(PyTypeError::new_err("expected entries, got a str"));
     }
-    listed.try_iter()?.filter_map(|item| item.and_then(|item| entry(&item)).transpose()).collect()
+    items(listed, None)?.into_iter().filter_map(|item| entry(&item).transpose()).collect()
 }
 
 fn entry(item: &Bound<'_, PyAny>) -> PyResult<Option<Entry>> {

@@ -4,8 +4,9 @@
 use std::error::Error as _;
 
 use memdir::history::{HistoryError, HistoryErrorKind};
+use memdir::sync::SyncErrorKind;
 use memdir::{
-    ConfigError, CopyError, Error, ErrorKind, HookError, MemoryPath, Refused, StoreError,
+    ConfigError, CopyError, Error, ErrorKind, HookError, MemoryPath, Refused, StoreError, SyncError,
 };
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::{
@@ -16,6 +17,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
+use crate::guarded::call;
 use crate::results;
 
 /// The exceptions of `memdir`, which are declared in Python.
@@ -26,12 +28,13 @@ mod class {
     pub(super) static STORE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     pub(super) static HOOK: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     pub(super) static COPY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    pub(super) static SYNC: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     pub(super) static HISTORY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     pub(super) static CONFIG: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 }
 
 fn raised(py: Python<'_>, class: &PyOnceLock<Py<PyType>>, name: &str, text: &str) -> PyErr {
-    match class.import(py, "memdir._errors", name).and_then(|class| class.call1((text,))) {
+    match class.import(py, "memdir._errors", name).and_then(|class| call(class, (text,), None)) {
         Ok(exception) => PyErr::from_value(exception),
         Err(error) => error,
     }
@@ -56,6 +59,15 @@ pub(crate) fn copy_error(py: Python<'_>, error: &CopyError) -> PyErr {
     let paths: Vec<&str> = error.paths().map(MemoryPath::as_str).collect();
     let exception = raised(py, &class::COPY, "CopyError", &error.to_string());
     match exception.value(py).setattr("paths", paths) {
+        Ok(()) => exception,
+        Err(error) => error,
+    }
+}
+
+/// A sync that did not run to its end, although no store failed.
+pub(crate) fn sync_error(py: Python<'_>, error: &SyncError) -> PyErr {
+    let exception = raised(py, &class::SYNC, "SyncError", &error.to_string());
+    match exception.value(py).setattr("kind", error.kind().map(SyncErrorKind::as_str)) {
         Ok(()) => exception,
         Err(error) => error,
     }

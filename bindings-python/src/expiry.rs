@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 
 use crate::cancel::detached;
 use crate::errors::to_python;
+use crate::guarded::call;
 use crate::logging;
 use crate::results;
 use crate::shutdown::attached;
@@ -27,7 +28,10 @@ pub(crate) fn expire(
             let told = attached(|py| {
                 py.check_signals()?;
                 match on_progress {
-                    Some(call) => call.call1(py, (results::to_python(py, &progress)?,)).map(drop),
+                    Some(function) => {
+                        let progress = results::to_python(py, &progress)?;
+                        call(function.bind(py), (progress,), None).map(drop)
+                    }
                     None => Ok(()),
                 }
             });

@@ -140,6 +140,22 @@ hint!(
     )
 );
 hint!(
+    /// The words of the option `on_conflict`.
+    OnConflict = type_hint_subscript!(
+        type_hint_identifier!("typing", "Literal"),
+        word("keep-both"),
+        word("a"),
+        word("b")
+    )
+);
+hint!(
+    /// Two names, or `None`.
+    TwoNames = type_hint_union!(
+        type_hint_subscript!(type_hint_identifier!("builtins", "tuple"), STR, STR),
+        NONE
+    )
+);
+hint!(
     /// An edit of a file: from the old content to the new one.
     Edit = type_hint_subscript!(
         type_hint_identifier!("collections.abc", "Callable"),

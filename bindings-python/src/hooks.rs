@@ -17,6 +17,7 @@ use pyo3::types::{PyDict, PyMapping, PyMappingProxy, PyType};
 use crate::cancel::interruptible;
 use crate::errors::to_python;
 use crate::fields::Input;
+use crate::guarded::call;
 use crate::options::wrong_argument;
 use crate::results;
 use crate::shutdown::attached;
@@ -92,8 +93,8 @@ impl MemoryHooks for PythonHooks {
     fn after(&self, event: &Event) {
         attached(|py| {
             let Some(after) = self.after.get(py) else { return };
-            let told =
-                results::to_python(py, event).and_then(|event| after.bind(py).call1((event,)));
+            let told = results::to_python(py, event)
+                .and_then(|event| call(after.bind(py), (event,), None));
             let told = told.and_then(|returned| unawaited("after", &returned).map_or(Ok(()), Err));
             if let Some(error) = told.err().and_then(|error| interruption::keep(py, error)) {
                 logging::exception(py, "the hook `after` failed", error);
@@ -173,12 +174,12 @@ pub(crate) fn has_parameter(function: &Bound<'_, PyAny>, name: &str) -> bool {
 pub(crate) fn ask<'py>(
     before: &Bound<'py, PyAny>,
     fields: Bound<'py, PyMappingProxy>,
-    call: Option<HookCall>,
+    hook_call: Option<HookCall>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let Some(call) = call else { return before.call1((fields,)) };
+    let Some(hook_call) = hook_call else { return call(before, (fields,), None) };
     let named = PyDict::new(before.py());
-    named.set_item("call", Py::new(before.py(), call)?)?;
-    before.call((fields,), Some(&named))
+    named.set_item("call", Py::new(before.py(), hook_call)?)?;
+    call(before, (fields,), Some(&named))
 }
 
 /// The decision of `before` about the command, from its result or its exception.

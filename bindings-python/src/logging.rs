@@ -16,6 +16,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::{Interest, set_global_default};
 use tracing::{Event, Level, Metadata, Subscriber};
 
+use crate::guarded::{call, call_method};
 use crate::interruption;
 use crate::shutdown::attached;
 
@@ -37,7 +38,7 @@ pub(crate) fn install() {
 pub(crate) fn refresh() {
     let wants = attached(|py| {
         let asked = pyo3::intern!(py, "isEnabledFor");
-        logger(py).and_then(|logger| logger.call_method1(asked, (DEBUG,))?.extract::<bool>())
+        logger(py).and_then(|logger| call_method(&logger, asked, (DEBUG,))?.extract::<bool>())
     });
     WANTS_DEBUG.store(matches!(wants, Some(Ok(true))), Ordering::Relaxed);
 }
@@ -47,7 +48,7 @@ pub(crate) fn exception(py: Python<'_>, text: &str, error: PyErr) {
     let logged = logger(py).and_then(|logger| {
         let keywords = PyDict::new(py);
         keywords.set_item("exc_info", error.clone_ref(py))?;
-        logger.call_method("error", (text,), Some(&keywords))
+        call(&logger.getattr("error")?, (text,), Some(&keywords))
     });
     if let Err(raised) = logged {
         interruption::keep(py, raised);
@@ -91,7 +92,7 @@ impl Subscriber for Bridge {
         let mut line = Line(String::new());
         event.record(&mut line);
         attached(|py| {
-            let logged = logger(py).and_then(|logger| logger.call_method1("log", (level, line.0)));
+            let logged = logger(py).and_then(|logger| call_method(&logger, "log", (level, line.0)));
             if let Some(error) = logged.err().and_then(|error| interruption::keep(py, error)) {
                 error.write_unraisable(py, None);
             }

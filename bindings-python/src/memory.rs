@@ -10,14 +10,18 @@ use memdir::command::{Dialect, search_tool_definition};
 use memdir::history::{BlamedLine, Erased, PastFile, RedactedText, Restored, Version};
 use memdir::options::Given;
 use memdir::{
-    Expired, GrepMatch, HistoryMatch, Memory as Core, Project, SearchResults, SensitiveMatch, Stats,
+    Expired, GrepMatch, HistoryMatch, Memory as Core, Project, SearchResults, SensitiveMatch,
+    Stats, SyncOptions, Synced,
 };
 use memdir_bindings_shared::history::{Query, export, id, undo_options};
 use memdir_bindings_shared::search::{TextUnit, in_unit};
+use memdir_bindings_shared::sync::exclude as sync_exclude;
 use memdir_bindings_shared::{grep_query, redaction_query};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyDict, PyType};
+use pyo3::{type_hint_identifier, type_hint_subscript, type_hint_union};
 
 use crate::calls::{Lines, Whole, done, fields_of_view, json_text};
 use crate::cancel::interruptible;
@@ -25,7 +29,7 @@ use crate::embedder::PythonEmbedder;
 use crate::errors::to_python;
 use crate::expiry::expire;
 use crate::fields::owned_value;
-use crate::hints::{self, Hinted};
+use crate::hints::{self, Hinted, hint};
 use crate::history;
 use crate::hooks::{Awaited, PythonHooks};
 use crate::interruption::pass_on;
@@ -34,11 +38,48 @@ use crate::logging;
 use crate::moment::Moment;
 use crate::opened::Opened;
 use crate::options::{Keywords, OrDefault, Text, callback, read};
+use crate::pool::UnderWay;
+use crate::read_only;
 use crate::reply;
 use crate::results::{self, Shown};
 use crate::shutdown::released;
-use crate::stores::Argument;
+use crate::stores::{self, Argument};
+use crate::sync;
 use crate::watch::Watch;
+
+hint!(
+    /// Another memory, or the store of one.
+    OtherMemory = type_hint_union!(
+        type_hint_subscript!(
+            <Memory as pyo3::PyTypeInfo>::TYPE_HINT,
+            type_hint_identifier!("typing", "Any")
+        ),
+        type_hint_subscript!(
+            type_hint_identifier!("memdir._async_memory", "AsyncMemory"),
+            type_hint_identifier!("typing", "Any")
+        ),
+        read_only::Places::HINT
+    )
+);
+
+/// The other memory of a sync, and a mark that it has a running call.
+fn other_memory(other: &Bound<'_, PyAny>) -> PyResult<(Core, Option<UnderWay>)> {
+    const KINDS: &str = "a Memory, an AsyncMemory, a str, an os.PathLike, a memdir.Store or a dict";
+    static ASYNC_MEMORY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let py = other.py();
+    let is_async =
+        other.is_instance(ASYNC_MEMORY.import(py, "memdir._async_memory", "AsyncMemory")?)?;
+    let within = if is_async { Some(other.getattr("_memory")?) } else { None };
+    if let Ok(memory) = within.as_ref().unwrap_or(other).cast::<Memory>() {
+        let opened = memory.get().opened();
+        let under_way = UnderWay::begin(&opened.calls);
+        return Ok((opened.get()?, Some(under_way)));
+    }
+    let options = Keywords::of_memory(py, None)?.options;
+    let store = stores::open_as("other", KINDS, other, &options)?;
+    let core = released(py, || Core::with_store(store, options).validated());
+    core.map(|core| (core, None)).map_err(|error| to_python(py, &error))
+}
 
 fn read_dialect(given: OrDefault<'_, hints::Dialect>) -> PyResult<Dialect> {
     given.or("dialect", Dialect::JsonSchema, Given::word)
@@ -887,6 +928,91 @@ impl Memory {
         expire(py, &self.core.get()?, older_than, dry_run, on_progress.as_ref()).map(Shown)
     }
 
+    /// Makes this memory and another one equal, in both directions, and loses nothing. The model cannot
+    /// call this.
+    ///
+    /// Both are compared with what they last agreed on. If one memory has changed a file, the other one
+    /// follows. If both have, their changes are merged line by line. If the same lines or neighbouring
+    /// ones differ, both contents are kept: that of this memory, and that of the other one in a copy
+    /// whose name says where it is from. A file is deleted only if the other memory has deleted it and
+    /// this one has not changed it since. Nothing is deleted at the first sync, and nothing if one of
+    /// the memories was restored from a backup.
+    ///
+    /// The options of each memory hold for what is written to it. Its history shows the changes with the
+    /// actor `sync`, as one change. Hidden files are synced, too. The history and empty directories are
+    /// not.
+    ///
+    /// Args:
+    ///     other: The other memory, or a store, which is opened as by `Memory(other)`. In the result
+    ///         this memory is `"a"`, and the other one is `"b"`.
+    ///     on_conflict: The content that wins if both memories changed a file in ways that cannot be
+    ///         merged: `"a"` that of this memory, `"b"` that of the other one, `"keep-both"` neither.
+    ///     one_way: Change only the other memory. This one may be read-only.
+    ///     dry_run: Only return what would be done.
+    ///     delete: Allow the sync to delete more than eight files that are more than a quarter of a
+    ///         memory's files, or all of its files.
+    ///     exclude: Patterns of paths that stay as they are in both memories, including everything below
+    ///         them.
+    ///     max_file_bytes: Larger files stay as they are. `None` sets no limit.
+    ///     names: The names of this memory and the other one in the names of conflict copies. `None`:
+    ///         the names of their directories, or `a` and `b`.
+    ///     on_progress: Called before each file that is read or changed. An exception that it raises
+    ///         stops the sync.
+    ///
+    /// Raises:
+    ///     SyncError: Both memories are the same or overlap; too many files would be deleted; or a
+    ///         memory is read-only. Nothing was changed.
+    ///     StoreError: A store cannot be opened, or failed. The changes before that stay, and the next
+    ///         sync makes the others.
+    ///     ConfigError: An option or the address is wrong.
+    ///
+    /// >>> from memdir import Memory
+    /// >>> laptop, server = Memory("memory:"), Memory("memory:")
+    /// >>> laptop.write("/memories/tea.md", "green\nherbal\nblack\n")
+    /// >>> laptop.sync(server).equal
+    /// 1
+    /// >>> laptop.write("/memories/tea.md", "jasmine\nherbal\nblack\n")
+    /// >>> server.write("/memories/tea.md", "green\nherbal\noolong\n")
+    /// >>> [(change.side, change.action) for change in laptop.sync(server).changes]
+    /// [('a', 'merged'), ('b', 'merged')]
+    /// >>> server.read("/memories/tea.md")
+    /// 'jasmine\nherbal\noolong\n'
+    #[pyo3(
+        signature = (
+            other, *, on_conflict = OrDefault::Default, one_way = OrDefault::Default,
+            dry_run = OrDefault::Default, delete = OrDefault::Default, exclude = OrDefault::Default,
+            max_file_bytes = OrDefault::Default, names = OrDefault::Default, on_progress = None
+        ),
+        text_signature = "($self, other, *, on_conflict='keep-both', one_way=False, dry_run=False, delete=False, exclude=(), max_file_bytes=None, names=None, on_progress=None)",
+    )]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments")]
+    fn sync<'py>(
+        &self,
+        other: Hinted<'py, OtherMemory>,
+        on_conflict: OrDefault<'py, hints::OnConflict>,
+        one_way: OrDefault<'py, hints::Flag>,
+        dry_run: OrDefault<'py, hints::Flag>,
+        delete: OrDefault<'py, hints::Flag>,
+        exclude: OrDefault<'py, hints::Texts>,
+        max_file_bytes: OrDefault<'py, hints::Limit>,
+        names: OrDefault<'py, hints::TwoNames>,
+        on_progress: Option<Hinted<'py, sync::OnProgress>>,
+    ) -> PyResult<Shown<Synced>> {
+        let other = other.into_inner();
+        let on_progress = callback("on_progress", on_progress.map(Hinted::into_inner))?;
+        let mut options = SyncOptions::default();
+        options.on_conflict = on_conflict.or("on_conflict", options.on_conflict, Given::word)?;
+        options.one_way = one_way.or("one_way", false, Given::flag)?;
+        options.dry_run = dry_run.or("dry_run", false, Given::flag)?;
+        options.delete = delete.or("delete", false, Given::flag)?;
+        let exclude = exclude.or("exclude", Vec::new(), Given::texts)?;
+        options.exclude = sync_exclude(&exclude).map_err(|error| to_python(other.py(), &error))?;
+        options.max_file_bytes = max_file_bytes.or("max_file_bytes", None, Given::limit)?;
+        options.names = sync::names(names)?;
+        let open = || other_memory(&other);
+        sync::sync(other.py(), &self.core.get()?, open, &options, on_progress.as_ref()).map(Shown)
+    }
+
     /// Returns a session of the same memory, for a conversation of its own. Its changes are recorded
     /// with this actor, such as an agent or a user. With `stale_guard`, only what this session was
     /// shown counts. Everything else is shared. Close each of the two memories separately. The actor
@@ -1383,7 +1509,7 @@ impl Memory {
         let Keywords { options, before, after, embedder } = Keywords::of_memory(py, options)?;
         let embedder = PythonEmbedder::new(embedder.as_ref())?;
         let hooks = PythonHooks::new(before.as_ref(), after.as_ref(), awaited)?;
-        let has_own_threads = store.is_python()?;
+        let has_python_store = store.is_python()?;
         let shown = store.shown()?;
         let store = store.open(py, &options)?;
         let core = released(py, || Core::with_store(store, options).validated());
@@ -1396,7 +1522,7 @@ impl Memory {
             core = core_with.map_err(|error| to_python(py, &error))?;
         }
         logging::install();
-        let core = Opened::new(core, has_own_threads);
+        let core = Opened::new(core, has_python_store, embedder.is_some());
         Ok(Self { core, hooks, embedder, beside: None, shown })
     }
 

@@ -13,6 +13,7 @@ use pyo3::types::{PyBytes, PyDateTime};
 
 use crate::cancel::interruptible;
 use crate::errors::raise_condition;
+use crate::guarded::call;
 use crate::hints::{self, Hinted};
 use crate::options::{OrDefault, Text, bytes, read};
 use crate::python_store::PythonStore;
@@ -122,8 +123,8 @@ impl NativeStore {
         self.run(py, path, |store, at| {
             store.update(at, &mut |old| {
                 let edited = attached(|py| -> PyResult<_> {
-                    let new = edit.call1(py, (PyBytes::new(py, old),))?;
-                    Ok(new.extract::<Option<PyBackedBytes>>(py)?.map(|new| new.to_vec()))
+                    let new = call(edit.bind(py), (PyBytes::new(py, old),), None)?;
+                    Ok(new.extract::<Option<PyBackedBytes>>()?.map(|new| new.to_vec()))
                 });
                 match edited.transpose() {
                     Ok(new) => {

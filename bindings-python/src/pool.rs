@@ -6,9 +6,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{process, thread};
 
-use memdir_bindings_shared::thread_pool::ThreadPools;
+use memdir_bindings_shared::thread_pool::{MOST, ThreadPool, ThreadPools};
 use pyo3::prelude::*;
 
+use crate::guarded::call;
 use crate::shutdown;
 
 static SHARED: ThreadPools = threads();
@@ -16,6 +17,16 @@ static SHARED: ThreadPools = threads();
 /// Makes new pools, without any threads.
 pub(crate) const fn threads() -> ThreadPools {
     ThreadPools::new(Some(around))
+}
+
+/// Makes a new pool for searches, without any threads.
+pub(crate) const fn search_threads() -> ThreadPool {
+    ThreadPool::new(MOST, Some(around))
+}
+
+/// Makes a new pool of one thread, for a call that may wait for the calls of any memory.
+pub(crate) const fn one_thread() -> ThreadPool {
+    ThreadPool::new(1, Some(around))
 }
 
 /// The pools of all memories whose stores wait only for the operating system and servers.
@@ -96,7 +107,7 @@ impl Calls {
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
         for callback in waiting {
-            if let Err(error) = callback.call0(py) {
+            if let Err(error) = call(callback.bind(py), (), None) {
                 error.write_unraisable(py, None);
             }
         }

@@ -7,7 +7,6 @@ use std::time::SystemTime;
 
 use memdir::store::{Context, Edit, Entry, Mutation, Node, StoreInfo, update_by_swap};
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
-use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -15,6 +14,7 @@ use pyo3::types::PyBytes;
 
 use crate::entry::entries;
 use crate::errors::{condition_from_python, rename_condition_from_python};
+use crate::guarded::{Arguments, call, call_method};
 use crate::shutdown;
 use crate::swap::Swap;
 use crate::time::Time;
@@ -54,9 +54,9 @@ fn attached<T>(work: impl FnOnce(Python<'_>) -> Result<T, StoreError>) -> Result
 fn called<'py>(
     store: &Bound<'py, PyAny>,
     method: &str,
-    arguments: impl PyCallArgs<'py>,
+    arguments: impl Arguments<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let returned = store.call_method1(method, arguments)?;
+    let returned = call_method(store, method, arguments)?;
     let class = returned.get_type();
     if !class.hasattr("__await__")? && !class.hasattr("__aiter__")? {
         return Ok(returned);
@@ -90,13 +90,13 @@ impl Store for PythonStore {
     fn info(&self) -> StoreInfo {
         let root = MemoryPath::root();
         let tracks_access = self.call("asking about", &root, |store| {
-            store.call_method0("tracks_access")?.extract::<bool>()
+            call_method(store, "tracks_access", ())?.extract::<bool>()
         });
         // A class that is registered as a `Store` may lack the method.
         let folds_case = self.call("asking about", &root, |store| {
             store
                 .getattr_opt("folds_case")?
-                .map_or(Ok(false), |folds_case| folds_case.call0()?.extract())
+                .map_or(Ok(false), |folds_case| call(&folds_case, (), None)?.extract())
         });
         StoreInfo {
             // A failure here also occurs in the other methods, which report it.

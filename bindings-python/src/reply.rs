@@ -7,6 +7,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyString, PyType};
 
 use crate::errors::{interruption, to_python as error_to_python};
+use crate::guarded::{call, call_method};
 use crate::hints::{self, Hinted};
 use crate::shutdown::counted;
 
@@ -23,7 +24,7 @@ pub(crate) fn content<'py>(
     let made = match content {
         Content::Image { media_type, bytes } => counted(|| {
             let blocks = py.import("memdir._reply")?;
-            blocks.call_method1("image", (*media_type, PyBytes::new(py, bytes)))
+            call_method(&blocks, "image", (*media_type, PyBytes::new(py, bytes)))
         })?,
         text => PyString::new(py, text.as_text().unwrap_or_default()).into_any(),
     };
@@ -44,8 +45,8 @@ pub(crate) fn to_python<'py>(
     let cause = cause(py, reply)?;
     let kind = reply.kind.map(ErrorKind::as_str);
     let made = counted(|| match (cause, kind) {
-        (None, None) => class.call1((content, reply.is_error)),
-        (cause, kind) => class.call1((content, reply.is_error, cause, kind)),
+        (None, None) => call(class, (content, reply.is_error), None),
+        (cause, kind) => call(class, (content, reply.is_error, cause, kind), None),
     });
     made.map(Hinted::new)
 }

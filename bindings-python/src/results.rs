@@ -13,6 +13,7 @@ use pyo3::types::{PyDateTime, PyDict, PyList, PyModule, PyTuple, PyTzInfo};
 use pyo3::{IntoPyObjectExt, type_hint_identifier, type_hint_subscript};
 use serde::Serialize;
 
+use crate::guarded::call;
 use crate::hints::Hint;
 use crate::shutdown::counted;
 use crate::time::shown;
@@ -61,6 +62,8 @@ classes! {
     SearchResults = memdir::SearchResults,
     SensitiveMatch = memdir::SensitiveMatch,
     Stats = memdir::Stats,
+    SyncProgress = memdir::sync::SyncProgress<'_>,
+    Synced = memdir::Synced,
     Version = memdir::history::Version,
 }
 
@@ -96,7 +99,7 @@ fn make(py: Python<'_>, value: Plain) -> PyResult<Bound<'_, PyAny>> {
         Plain::List(items) => PyTuple::new(py, made(py, items)?)?.into_bound_py_any(py),
         Plain::Record(name, fields) => {
             let values = made(py, fields.into_iter().map(|(_, value)| value))?;
-            class(py, name)?.call1(PyTuple::new(py, values)?)
+            call(&class(py, name)?, PyTuple::new(py, values)?, None)
         }
     }
 }

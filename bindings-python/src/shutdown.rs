@@ -1,10 +1,10 @@
 //! The way from a thread of the core back into Python, which closes when the interpreter shuts down.
 //!
-//! Before Python 3.14, a daemon thread that runs Python code at that time, or returns to it, is unwound through
-//! the frames of the library that called it, which aborts the process. So the exit waits for a while for threads
-//! that run Python code, and lets no further threads in. A thread whose command has ended waits outside until the
-//! process has ended. Only the thread that shuts the interpreter down may still enter, because it may execute last
-//! commands.
+//! Before Python 3.14, a daemon thread that runs Python code at that time, or returns to it, is unwound through the
+//! frames of the library that called it, which aborts the process. So the exit waits for a while for threads that run
+//! Python code, and lets no further threads in. If the application's code takes longer, [`crate::guarded`] stops the
+//! unwinding. A thread whose command has ended waits outside until the process has ended. Only the thread that shuts the
+//! interpreter down may still enter, because it may execute last commands.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};

@@ -74,6 +74,16 @@ pub(crate) fn open(
     store: &Bound<'_, PyAny>,
     options: &MemoryOptions,
 ) -> PyResult<Arc<dyn Store>> {
+    open_as(name, "a str, an os.PathLike, a memdir.Store or a dict", store, options)
+}
+
+/// The same, for an argument that must be `expected`.
+pub(crate) fn open_as(
+    name: &str,
+    expected: &str,
+    store: &Bound<'_, PyAny>,
+    options: &MemoryOptions,
+) -> PyResult<Arc<dyn Store>> {
     let py = store.py();
     let opened = match store.cast::<PyMapping>() {
         // A store of the application may be a mapping, too.
@@ -82,8 +92,7 @@ pub(crate) fn open(
             released(py, || open_mounts(mounts, options)).map(|mounts| Arc::new(mounts) as _)
         }
         _ => {
-            let (place, read_only) =
-                place(name, "", store, "a str, an os.PathLike, a memdir.Store or a dict")?;
+            let (place, read_only) = place(name, "", store, expected)?;
             let mut options = options.clone();
             options.read_only |= read_only;
             released(py, || open_place(place, &options))

@@ -7,11 +7,11 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use crate::cancel::{self, Cancellation};
+use crate::guarded::call;
 use crate::memory::Memory;
-use crate::opened::Opened;
 use crate::{pool, shutdown};
 
-/// Calls `work` on a thread of the memory's pool, and then `deliver` with its result and its exception, one of them `None`. If the call is
+/// Calls `work` on a thread of the memory's pools, or on a new thread if `alone`, and then `deliver` with its result and its exception, one of them `None`. If the call is
 /// cancelled before it begins, both are `None`. This function does not wait.
 ///
 /// The caller makes the cancellation before the call. An exception such as a `KeyboardInterrupt` may be raised in the caller at any time;
@@ -20,7 +20,8 @@ use crate::{pool, shutdown};
 /// Raises:
 ///     RuntimeError: The system cannot start a thread. Nothing was done.
 #[pyfunction]
-#[pyo3(signature = (cancellation, memory, work, deliver, view))]
+#[pyo3(signature = (cancellation, memory, work, deliver, view, search, alone))]
+#[allow(clippy::too_many_arguments, reason = "one caller")]
 pub(crate) fn submit(
     py: Python<'_>,
     cancellation: &Cancellation,
@@ -28,6 +29,8 @@ pub(crate) fn submit(
     work: Py<PyAny>,
     deliver: Py<PyAny>,
     view: bool,
+    search: bool,
+    alone: bool,
 ) -> PyResult<()> {
     let opened = memory.map(|memory| memory.get().opened());
     let calls = opened.map(|opened| Arc::clone(&opened.calls)).unwrap_or_default();
@@ -35,17 +38,29 @@ pub(crate) fn submit(
     let given = cancellation.core().clone();
     let purpose = if view { Purpose::View } else { Purpose::Change };
     calls.begin();
-    let threads = opened.map_or(pool::shared(), Opened::threads);
-    let submitted = threads.of(purpose).submit(Box::new(move |worker| {
+    let new;
+    let threads = match opened {
+        _ if alone => {
+            // Its thread ends with the work.
+            new = pool::one_thread();
+            &new
+        }
+        Some(opened) if search => opened.search_threads(),
+        Some(opened) => opened.threads().of(purpose),
+        None => pool::shared().of(purpose),
+    };
+    let submitted = threads.submit(Box::new(move |worker| {
         shutdown::attached(|py| {
             let Ok(worker) = worker else { return };
-            let done = (!given.is_cancelled()).then(|| cancel::for_call(given, || work.call0(py)));
+            let done = (!given.is_cancelled())
+                .then(|| cancel::for_call(given, || call(work.bind(py), (), None)));
             drop(work);
             worker.release();
+            let answer = deliver.bind(py);
             let delivered = match done {
-                None => deliver.call1(py, (py.None(), py.None())),
-                Some(Ok(result)) => deliver.call1(py, (result, py.None())),
-                Some(Err(error)) => deliver.call1(py, (py.None(), error.into_value(py))),
+                None => call(answer, (py.None(), py.None()), None),
+                Some(Ok(result)) => call(answer, (result, py.None()), None),
+                Some(Err(error)) => call(answer, (py.None(), error.into_value(py)), None),
             };
             if let Err(error) = delivered {
                 error.write_unraisable(py, None);

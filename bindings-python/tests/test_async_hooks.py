@@ -581,3 +581,10 @@ def test_a_coroutine_function_awaits_the_diff(backend: str) -> None:
             assert seen[-1] == "refused ann None"
 
     anyio.run(run, backend=backend)
+
+
+@pytest.mark.parametrize("given", ["./memory", None, Memory])
+def test_an_integration_needs_a_memory_that_is_open(given: Any) -> None:
+    for make in (_call.MemoryCall, _call.SearchCall, _call.with_await, _call.without_await):
+        with pytest.raises(TypeError, match=r"a Memory or an AsyncMemory is expected, such as"):
+            make(given)

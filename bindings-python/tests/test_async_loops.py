@@ -273,6 +273,7 @@ def test_a_closed_memory() -> None:
         memory.clear,
         lambda: memory.directory,
         lambda: memory.expire(1),
+        lambda: memory.sync("memory:"),
         memory.__enter__,
     ):
         with pytest.raises(ValueError, match="the memory is closed"):

@@ -74,6 +74,8 @@ def test_every_method(backend: str, tmp_path: Path) -> None:
             expired = await memory.expire(0, dry_run=True, on_progress=told.append)
             assert [file.path for file in expired] == ["/memories/b.md"]
             assert told
+            synced = await memory.sync("memory:", one_way=True, on_progress=told.append)
+            assert (synced.equal, synced.changes[0].action) == (1, "created")
             assert await memory.read("/memories/b.md") == "one\nthree\n"
             await memory.write("/memories/c/d.md", "tea\n", if_unchanged=None)
             assert await memory.exists("/memories/c")

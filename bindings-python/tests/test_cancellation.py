@@ -182,15 +182,18 @@ def test_writers_that_were_given_up_leave_no_threads_behind(backend: str) -> Non
     assert store.tree["/memories/log"] == b"kept\n"
 
 
-@pytest.mark.parametrize("way", ["execute", "insert", "tool"])
+@pytest.mark.parametrize("way", ["execute", "insert", "tool", "sync"])
 def test_ctrl_c_while_waiting_for_a_lock_changes_nothing(way: str, tmp_path: Path) -> None:
     memory = Memory(tmp_path, lock_timeout=None)
     tool = MemoryTool(tmp_path, lock_timeout=None)
     memory.create("/memories/log", "")
+    other = Memory("memory:")
+    other.write("/memories/late", "late")
     calls: dict[str, Callable[[], object]] = {
         "execute": lambda: memory.execute(insert("late")),
         "insert": lambda: memory.insert("/memories/log", 0, "late"),
         "tool": lambda: tool.call(insert("late")),
+        "sync": lambda: other.sync(memory),
     }
     ended = threading.Event()
 
@@ -217,6 +220,7 @@ def test_ctrl_c_while_waiting_for_a_lock_changes_nothing(way: str, tmp_path: Pat
         thread.join()
     memory.insert("/memories/log", 0, "next")
     assert (tmp_path / "memories" / "log").read_bytes() == b"next\n"
+    assert not memory.exists("/memories/late")
 
 
 # --- no threads --------------------------------------------------------------------------------

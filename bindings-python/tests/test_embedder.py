@@ -274,6 +274,136 @@ def test_a_coroutine_function_without_a_loop_leaves_the_words() -> None:
     assert found.words_only is not None
 
 
+@pytest.mark.parametrize("searches", [64, 65, 200])
+@pytest.mark.parametrize("other", ["with an embedder", "without one", "itself"])
+def test_a_coroutine_function_may_wait_for_a_memory(searches: int, other: str) -> None:
+    """The searches of one memory have 64 threads, and all of them wait here."""
+    is_indexed = False
+
+    async def embed(texts: list[str]) -> list[list[float]]:
+        if is_indexed:
+            if other == "itself":
+                assert "car" in await memory.read("/memories/garage.md")
+            else:
+                found = await inner.search("car")
+                assert found.hits[0].path == "/memories/garage.md"
+                assert found.words_only is None
+        return vectors(texts)
+
+    async def embed_soon(texts: list[str]) -> list[list[float]]:
+        await asyncio.sleep(0.001)
+        return vectors(texts)
+
+    async def run() -> None:
+        found = await asyncio.gather(*(memory.search("an automobile") for _ in range(searches)))
+        assert {each.words_only for each in found} == {None}
+        assert {each.hits[0].path for each in found} == {"/memories/garage.md"}
+
+    async def within(seconds: float) -> None:
+        nonlocal is_indexed
+        assert (await memory.search("automobile")).words_only is None
+        is_indexed = True
+        await asyncio.wait_for(run(), seconds)
+
+    options: dict[str, Any] = {"embedder_name": "m", "embedder_timeout": None}
+    memory = AsyncMemory("memory:", embedder=embed, **options)
+    inner = (
+        AsyncMemory("memory:", embedder=embed_soon, **options)
+        if other == "with an embedder"
+        else AsyncMemory("memory:")
+    )
+    fill(memory._memory)
+    fill(inner._memory)
+    asyncio.run(within(60))
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_calls_on_loops_that_have_ended_do_not_stay_late(backend: str) -> None:
+    """While eight calls are late, a search does not call the embedder at all."""
+    waits = True
+
+    async def embed(texts: list[str]) -> list[list[float]]:
+        if waits:
+            await forever()
+        return vectors(texts)
+
+    async def forever() -> None:
+        await (asyncio.sleep(3600) if backend == "asyncio" else trio.sleep(3600))
+
+    memory = AsyncMemory("memory:", embedder=embed, embedder_name="m", embedder_timeout=None)
+    fill(memory._memory)
+
+    async def abandoned() -> None:
+        task = asyncio.ensure_future(memory.search("tea"))
+        await asyncio.sleep(0.05)
+        task.cancel()
+
+    async def abandoned_in_trio() -> None:
+        with trio.move_on_after(0.05):
+            await memory.search("tea")
+
+    async def search() -> str | None:
+        return (await memory.search("an automobile")).words_only
+
+    if backend == "trio":
+        trio = pytest.importorskip("trio")
+    for number in range(9):
+        if backend == "trio":
+            trio.run(abandoned_in_trio)
+        elif number == 0:
+            # Cancels the coroutine.
+            asyncio.run(abandoned())
+        else:
+            loop = asyncio.new_event_loop()
+            loop.run_until_complete(abandoned())
+            loop.close()
+    waits = False
+    until(lambda: (asyncio.run(search()) if backend == "asyncio" else trio.run(search)) is None)
+
+
+@pytest.mark.parametrize("end", ["closed", "stopped", "cancelled"])
+def test_a_loop_that_ends_during_a_call_is_the_reason(
+    end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memdir._loops._STOPPED", 0.5)
+    calls: list[list[str]] = []
+
+    async def embed(texts: list[str]) -> list[list[float]]:
+        calls.append(texts)
+        await asyncio.sleep(3600)
+        return vectors(texts)
+
+    memory = AsyncMemory("memory:", embedder=embed, embedder_name="m", embedder_timeout=None)
+    fill(memory._memory)
+    reasons: list[str | None] = []
+    thread = threading.Thread(
+        target=lambda: reasons.append(memory._memory.search("tea").words_only), daemon=True
+    )
+
+    async def run() -> None:
+        """A search of another thread calls the embedder on this loop."""
+        task = asyncio.ensure_future(memory.search("tea"))
+        while not calls:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        thread.start()
+        while len(calls) < 2:
+            await asyncio.sleep(0.01)
+
+    if end == "cancelled":
+        asyncio.run(run())
+    else:
+        loop = asyncio.new_event_loop()
+        loop.run_until_complete(run())
+        if end == "closed":
+            loop.close()
+    thread.join(60)
+    if end == "stopped":
+        loop.close()
+    verb = "cancelled the call" if end == "cancelled" else f"was {end} during the call"
+    assert reasons == [f"the embedder failed: RuntimeError: the event loop {verb}"]
+
+
 def test_a_cancelled_search_does_not_wait_for_its_embedder() -> None:
     async def run() -> None:
         begun = asyncio.Event()

@@ -71,6 +71,52 @@ anyio.run(run, backend="{backend}")
 """
 
 
+# Python code that still runs when the interpreter has waited for it long enough.
+ENDLESS = """
+import threading, time
+from dict_store import DictStore
+from memdir import AsyncMemory, Memory, open_store
+def endless(*_):
+    while True:
+        time.sleep(0.01)
+class Endless(DictStore):
+    list = open = endless
+class Lazily(DictStore):
+    def open(self, path, depth):
+        return (endless() for _ in range(1))
+def on_thread(work, *given):
+    threading.Thread(target=work, args=given, daemon=True).start()
+    time.sleep(0.1)
+"""
+
+
+def embedder_given_up(embedder: str) -> str:
+    return f"""{ENDLESS}
+memory = Memory("memory:", embedder={embedder}, embedder_name="m", embedder_timeout=0.1)
+assert memory.search("tea").words_only == "the embedder took more than 0.1 seconds"
+"""
+
+
+def cancelled(backend: str, memory: str) -> str:
+    return f"""{ENDLESS}
+import anyio
+async def run():
+    with anyio.move_on_after(0.1):
+        await {memory}.view("/memories")
+anyio.run(run, backend="{backend}")
+"""
+
+
+def cancelled_sync(backend: str) -> str:
+    return f"""{ENDLESS}
+import anyio
+async def run():
+    with anyio.move_on_after(0.1):
+        await AsyncMemory("memory:").sync(Endless())
+anyio.run(run, backend="{backend}")
+"""
+
+
 HOOK = '"memory:", after=lambda event: None'
 PROGRAMS = {
     "hooks and the logger": """
@@ -107,6 +153,9 @@ time.sleep(0.05)
     "a view of a store in Python": store_in_python('memory.view("/memories/a")'),
     "an edit of a store in Python": store_in_python('memory.insert("/memories/a", 0, "x")'),
     "expiry of a store in Python": store_in_python("memory.expire(3600)"),
+    "a sync of stores in Python": store_in_python(
+        "memory.sync(Slowly(), on_progress=lambda at: at.files)"
+    ),
     "calls of asyncio with a hook": calls_of_an_event_loop("asyncio", HOOK),
     "calls of asyncio on a store": calls_of_an_event_loop("asyncio", "Slowly()"),
     "calls of Trio with a hook": calls_of_an_event_loop("trio", HOOK),
@@ -138,6 +187,39 @@ def work():
         store.update("/memories/a", edit)
 threading.Thread(target=work, daemon=True).start()
 time.sleep(0.05)
+""",
+    "an embedder that a search has given up": embedder_given_up("endless"),
+    "the generator of such an embedder": embedder_given_up("lambda _: (endless() for _ in [0])"),
+    "a hook of a cancelled task": cancelled("asyncio", 'AsyncMemory("memory:", after=endless)'),
+    "a hook of a cancelled task of Trio": cancelled(
+        "trio", 'AsyncMemory("memory:", before=endless)'
+    ),
+    "a store of a cancelled task": cancelled("asyncio", "AsyncMemory(Endless())"),
+    "a sync of a cancelled task": cancelled_sync("asyncio"),
+    "a sync of a cancelled task of Trio": cancelled_sync("trio"),
+    "a coroutine function on the loop of a daemon thread": f"""{ENDLESS}
+import asyncio
+async def embed(texts):
+    await asyncio.sleep(3600)
+memory = AsyncMemory("memory:", embedder=embed, embedder_name="m")
+on_thread(lambda: asyncio.run(memory.search("tea")))
+""",
+    "a hook of a daemon thread": f"""{ENDLESS}
+on_thread(Memory("memory:", before=endless).view, "/memories")
+""",
+    "a store of a daemon thread": f"{ENDLESS}\non_thread(Memory(Endless()).view, '/memories')\n",
+    "the generator of a store": f"{ENDLESS}\non_thread(Memory(Lazily()).view, '/memories')\n",
+    "the edit of a daemon thread": f"""{ENDLESS}
+store = open_store("memory:")
+store.write("/memories/a", b"x")
+on_thread(store.update, "/memories/a", endless)
+""",
+    "the logger of a daemon thread": f"""{ENDLESS}
+import logging
+logger = logging.getLogger("memdir")
+logger.setLevel(logging.DEBUG)
+logger.addFilter(endless)
+on_thread(Memory("memory:").view, "/memories")
 """,
     "what the program itself does at its end": """
 import atexit

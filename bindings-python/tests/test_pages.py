@@ -143,6 +143,7 @@ def test_every_language_is_quoted_and_every_file_is_there() -> None:
         ("docs/guides/your-own-code.md", "python-watch", "watch-printed"),
         ("docs/guides/history.md", "python", "printed"),
         ("docs/guides/search.md", "python", "printed"),
+        ("docs/guides/sync.md", "python", "printed"),
         ("docs/guides/search.md", "tool-python", "tool-printed"),
         ("docs/guides/search.md", "meaning-python", "meaning-printed"),
     ],

@@ -103,6 +103,10 @@ def _of_methods(directory: Path, told: list[Any]) -> Iterator[Any]:
         directory / "memory", f"sqlite:{directory / 'copy.db'}", on_progress=told.append
     )
     yield memory.expire(0, dry_run=True, on_progress=told.append)
+    other = Memory(directory / "other")
+    other.write("/memories/drinks/tea.md", "rooibos\n")
+    other.write("/memories/large.md", "a long text\n")
+    yield memory.sync(other, max_file_bytes=8, on_progress=told.append)
     yield memory.erase(dry_run=True)
 
 
@@ -298,6 +302,18 @@ def test_words_have_types_of_their_own(values: dict[str, list[Any]]) -> None:
     assert_type(line.operation, "Operation | None")
     assert_type(problem.kind, memdir.ProblemKind)
     assert_type(progress.phase, memdir.CopyPhase)
+    synced: memdir.Synced = values["Synced"][0]
+    left_out: memdir.SyncLeftOut = synced.left_out[0]
+    of_sync: memdir.SyncProgress = values["SyncProgress"][0]
+    assert_type(synced.changes[0].action, memdir.SyncAction)
+    assert_type(synced.conflicts[0].side, memdir.SyncSide)
+    assert_type(left_out.reason, memdir.SyncReason)
+    assert_type(of_sync.phase, memdir.SyncPhase)
+    assert (synced.conflicts[0].side, left_out.reason, of_sync.phase) == (
+        "b",
+        "too_large",
+        "comparing",
+    )
     words: tuple[str, ...] = (change.kind, event.outcome, problem.kind, progress.phase)
     assert words == ("written", "ok", "link", "comparing")
 

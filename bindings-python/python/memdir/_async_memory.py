@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime, timedelta
     from pathlib import Path
     from types import TracebackType
+    from typing import Literal
 
     from typing_extensions import Self, Unpack
 
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
         SearchResults,
         SensitiveMatch,
         Stats,
+        Synced,
+        SyncProgress,
         Version,
     )
 
@@ -344,14 +347,15 @@ class AsyncMemory(Generic[ViewT_co]):
             StoreError: The store itself failed.
         """
         self._search_begins()
-        return await self._reading(self._memory.search, query, path=path, limit=limit)
+        work = partial(self._memory.search, query, path=path, limit=limit)
+        return await _in_thread(self._memory, work, view=True, search=True)
 
     async def execute_search(self, input: Mapping[str, object] | str | object, /) -> Reply:
         """Executes one call of the search by a model. Same as `Memory.execute_search`."""
         self._search_begins()
         try:
             work = partial(self._memory.execute_search, input)
-            return await in_thread(self._memory, work, view=True)
+            return await in_thread(self._memory, work, view=True, search=True)
         except NoThreadError as error:
             return _memdir.search_failed(error.__cause__)
 
@@ -481,6 +485,46 @@ class AsyncMemory(Generic[ViewT_co]):
         return await self._changing(
             self._memory.expire, older_than, dry_run=dry_run, on_progress=on_progress
         )
+
+    async def sync(
+        self,
+        other: Memory[Any] | AsyncMemory[Any] | Places,
+        *,
+        on_conflict: Literal["keep-both", "a", "b"] = "keep-both",
+        one_way: bool = False,
+        dry_run: bool = False,
+        delete: bool = False,
+        exclude: Sequence[str] = (),
+        max_file_bytes: int | None = None,
+        names: tuple[str, str] | None = None,
+        on_progress: Callable[[SyncProgress], object] | None = None,
+    ) -> Synced:
+        """Makes this memory and another one equal. Same as `Memory.sync`.
+
+        The call has a thread of its own, which also calls `on_progress`. If the task is cancelled,
+        the sync stops before its next change. The changes before that stay.
+
+        Raises:
+            SyncError: Both memories are the same or overlap; too many files would be deleted; or a
+                memory is read-only. Nothing was changed.
+            StoreError: A store cannot be opened, or failed. The changes before that stay, and the
+                next sync makes the others.
+            ConfigError: An option or the address is wrong.
+        """
+        work = partial(
+            self._memory.sync,
+            other,
+            on_conflict=on_conflict,
+            one_way=one_way,
+            dry_run=dry_run,
+            delete=delete,
+            exclude=exclude,
+            max_file_bytes=max_file_bytes,
+            names=names,
+            on_progress=on_progress,
+        )
+        # The stores and the callback may wait for calls of any memory.
+        return await _in_thread(self._memory, work, view=False, alone=True)
 
     def acting_as(self, actor: str) -> Self:
         """Returns a session of the same memory with this actor. Same as `Memory.acting_as`.
@@ -745,7 +789,8 @@ class AsyncMemory(Generic[ViewT_co]):
                 return await in_thread(self._memory, begin, view=True)
         return begin()
 
-    # Every other method uses one of these two. Reads have threads that writes do not take.
+    # Every other method except a search and a sync uses one of these two. Reads have threads that
+    # writes do not take.
 
     async def _reading(self, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
         return await _in_thread(self._memory, lambda: work(*given, **named), view=True)
@@ -754,9 +799,16 @@ class AsyncMemory(Generic[ViewT_co]):
         return await _in_thread(self._memory, lambda: work(*given, **named), view=False)
 
 
-async def _in_thread(memory: Memory | None, work: Callable[[], T], *, view: bool) -> T:
+async def _in_thread(
+    memory: Memory | None,
+    work: Callable[[], T],
+    *,
+    view: bool,
+    search: bool = False,
+    alone: bool = False,
+) -> T:
     try:
-        return await in_thread(memory, work, view=view)
+        return await in_thread(memory, work, view=view, search=search, alone=alone)
     except NoThreadError as error:
         raise StoreError(f"no thread can be had: {error.__cause__}") from error.__cause__
 

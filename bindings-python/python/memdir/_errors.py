@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memdir._results import Conflict, ErrorKind, HistoryErrorKind
+    from memdir._results import Conflict, ErrorKind, HistoryErrorKind, SyncErrorKind
 
 
 class MemdirError(Exception):
@@ -66,6 +66,17 @@ class CopyError(MemdirError):
     """The paths that are in the way."""
 
 
+class SyncError(MemdirError):
+    """A sync did not run to its end, although no store failed.
+
+    Nothing was changed, unless `kind` is `"stopped"`: then the changes before that stay, and the
+    next sync makes the others.
+    """
+
+    kind: SyncErrorKind
+    """Why it did not run to its end."""
+
+
 class HistoryError(MemdirError):
     """The history cannot answer the query, or an undo or restore was not possible.
 
@@ -100,6 +111,7 @@ for _class in (
     HookError,
     Deny,
     CopyError,
+    SyncError,
     HistoryError,
     ConfigError,
 ):

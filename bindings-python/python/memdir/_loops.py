@@ -7,10 +7,13 @@ is already pending, so many results need only one. Neither loop is imported befo
 from __future__ import annotations
 
 import asyncio
+import inspect
 import sys
 import threading
+import time
 import weakref
 from collections import deque
+from concurrent import futures
 from contextlib import nullcontext
 from contextvars import copy_context
 from functools import partial
@@ -36,6 +39,12 @@ Outcome: TypeAlias = tuple[Any, BaseException | None]
 
 # The number of calls in a row that are answered on the loop's thread before the loop has a turn.
 _IN_A_ROW = 32
+
+# How often a thread that waits for a coroutine checks whether the loop still runs, in seconds.
+_LOOK = 0.2
+
+# How long it waits for a loop that does not run, because the loop may run again.
+_STOPPED = 60.0
 
 
 class NoThreadError(Exception):
@@ -121,10 +130,16 @@ class AsyncioLoop:
             if loop is None:
                 raise RuntimeError("the event loop is closed")
             future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+            _wait_while_running(future, loop)
         except RuntimeError:
-            coroutine.close()
+            # A coroutine that has begun belongs to the loop.
+            if inspect.getcoroutinestate(coroutine) == inspect.CORO_CREATED:
+                coroutine.close()
             raise
-        return future.result()
+        try:
+            return future.result()
+        except futures.CancelledError:
+            raise RuntimeError("the event loop cancelled the call") from None
 
     def _deliver(
         self,
@@ -242,6 +257,25 @@ class TrioLoop:
                 self._trio.lowlevel.reschedule(waiter.pop(), outcomes.Value(outcome))
 
 
+def _wait_while_running(future: futures.Future[T], loop: asyncio.AbstractEventLoop) -> None:
+    """Waits for a result from this loop.
+
+    Raises:
+        RuntimeError: The loop has ended, so there will be no result.
+    """
+    ran = time.monotonic()
+    while not futures.wait([future], _LOOK).done:
+        # The result may have come since the last look.
+        if loop.is_closed() and not future.done():
+            raise RuntimeError("the event loop was closed during the call")
+        now = time.monotonic()
+        if loop.is_running():
+            ran = now
+        elif now - ran > _STOPPED:
+            future.cancel()
+            raise RuntimeError("the event loop was stopped during the call")
+
+
 async def _awaited(awaitable: Awaitable[T]) -> T:
     return await awaitable
 
@@ -286,9 +320,18 @@ def running_loop() -> AsyncioLoop | TrioLoop:
 
 
 async def in_thread(
-    memory: Memory | None, work: Callable[[], T], *, view: bool, give_up: GiveUp | None = None
+    memory: Memory | None,
+    work: Callable[[], T],
+    *,
+    view: bool,
+    search: bool = False,
+    alone: bool = False,
+    give_up: GiveUp | None = None,
 ) -> T:
     """Does `work` on a thread of the core, in the context of this task.
+
+    A view and a change have different threads. A search has others if the memory has an embedder.
+    Work that is `alone` has a new thread.
 
     If the task is cancelled before `work` begins, `work` is not done. If the task is cancelled
     later, it does not wait for `work`, unless `give_up` returns false. The command that `work`
@@ -300,7 +343,7 @@ async def in_thread(
     work = _in_context(work)
 
     def submit(cancellation: _memdir.Cancellation, deliver: Callable[..., None]) -> None:
-        _submit(cancellation, memory, work, deliver, view=view)
+        _submit(cancellation, memory, work, deliver, view=view, search=search, alone=alone)
 
     result, raised = await running_loop().wait(submit, give_up)
     if raised is None:
@@ -334,9 +377,11 @@ def _submit(
     deliver: Callable[..., None],
     *,
     view: bool,
+    search: bool = False,
+    alone: bool = False,
 ) -> None:
     try:
-        _memdir.submit(cancellation, memory, work, deliver, view)
+        _memdir.submit(cancellation, memory, work, deliver, view, search, alone)
     except RuntimeError as error:
         raise NoThreadError from error
 

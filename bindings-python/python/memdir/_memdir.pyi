@@ -6,11 +6,12 @@ import builtins
 from _typeshed import SupportsGetItem, SupportsLenAndGetItem
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from memdir._async_memory import AsyncMemory
 from memdir._errors import MemdirError
 from memdir._embedder import Embedder
 from memdir._hooks import BeforeWithCall
 from memdir._reply import ImageBlock, Reply, ViewT_co
-from memdir._results import BlamedLine, Change, Checked, Copied, CopyProgress, Entry, Erased, Event, Expired, ExpiryProgress, GrepMatch, HistoryMatch, Namespace, PastFile, RedactedText, Restored, SearchResults, SensitiveMatch, Stats, Version
+from memdir._results import BlamedLine, Change, Checked, Copied, CopyProgress, Entry, Erased, Event, Expired, ExpiryProgress, GrepMatch, HistoryMatch, Namespace, PastFile, RedactedText, Restored, SearchResults, SensitiveMatch, Stats, SyncProgress, Synced, Version
 from memdir._store import Store
 from os import PathLike
 from pathlib import Path
@@ -794,6 +795,58 @@ class Memory(Generic[ViewT_co]):
             RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
         """
+    def sync(self, /, other: Memory[Any] | AsyncMemory[Any] | str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, on_conflict: Literal["keep-both", "a", "b"] = "keep-both", one_way: bool = False, dry_run: bool = False, delete: bool = False, exclude: Sequence[str] = (), max_file_bytes: SupportsIndex | None = None, names: tuple[str, str] | None = None, on_progress: Callable[[SyncProgress], object] | None = None) -> Synced:
+        """
+        Makes this memory and another one equal, in both directions, and loses nothing. The model cannot
+        call this.
+
+        Both are compared with what they last agreed on. If one memory has changed a file, the other one
+        follows. If both have, their changes are merged line by line. If the same lines or neighbouring
+        ones differ, both contents are kept: that of this memory, and that of the other one in a copy
+        whose name says where it is from. A file is deleted only if the other memory has deleted it and
+        this one has not changed it since. Nothing is deleted at the first sync, and nothing if one of
+        the memories was restored from a backup.
+
+        The options of each memory hold for what is written to it. Its history shows the changes with the
+        actor `sync`, as one change. Hidden files are synced, too. The history and empty directories are
+        not.
+
+        Args:
+            other: The other memory, or a store, which is opened as by `Memory(other)`. In the result
+                this memory is `"a"`, and the other one is `"b"`.
+            on_conflict: The content that wins if both memories changed a file in ways that cannot be
+                merged: `"a"` that of this memory, `"b"` that of the other one, `"keep-both"` neither.
+            one_way: Change only the other memory. This one may be read-only.
+            dry_run: Only return what would be done.
+            delete: Allow the sync to delete more than eight files that are more than a quarter of a
+                memory's files, or all of its files.
+            exclude: Patterns of paths that stay as they are in both memories, including everything below
+                them.
+            max_file_bytes: Larger files stay as they are. `None` sets no limit.
+            names: The names of this memory and the other one in the names of conflict copies. `None`:
+                the names of their directories, or `a` and `b`.
+            on_progress: Called before each file that is read or changed. An exception that it raises
+                stops the sync.
+
+        Raises:
+            SyncError: Both memories are the same or overlap; too many files would be deleted; or a
+                memory is read-only. Nothing was changed.
+            StoreError: A store cannot be opened, or failed. The changes before that stay, and the next
+                sync makes the others.
+            ConfigError: An option or the address is wrong.
+
+        >>> from memdir import Memory
+        >>> laptop, server = Memory("memory:"), Memory("memory:")
+        >>> laptop.write("/memories/tea.md", "green\\nherbal\\nblack\\n")
+        >>> laptop.sync(server).equal
+        1
+        >>> laptop.write("/memories/tea.md", "jasmine\\nherbal\\nblack\\n")
+        >>> server.write("/memories/tea.md", "green\\nherbal\\noolong\\n")
+        >>> [(change.side, change.action) for change in laptop.sync(server).changes]
+        [('a', 'merged'), ('b', 'merged')]
+        >>> server.read("/memories/tea.md")
+        'jasmine\\nherbal\\noolong\\n'
+        """
     def tool_definition(self, /, dialect: Literal["json-schema", "openai", "openai-chat", "anthropic-custom", "gemini"] = "json-schema") -> dict[str, object]:
         """
         Declares the tool to a model host that does not know Anthropic's memory tool: one tool named
@@ -1427,9 +1480,9 @@ def search_failed(raised: Any) -> Reply:
     The return value of `Memory.execute_search` if the call cannot be executed because of an exception.
     """
 
-def submit(cancellation: Cancellation, memory: Memory | None, work: Any, deliver: Any, view: bool) -> None:
+def submit(cancellation: Cancellation, memory: Memory | None, work: Any, deliver: Any, view: bool, search: bool, alone: bool) -> None:
     """
-    Calls `work` on a thread of the memory's pool, and then `deliver` with its result and its exception, one of them `None`. If the call is
+    Calls `work` on a thread of the memory's pools, or on a new thread if `alone`, and then `deliver` with its result and its exception, one of them `None`. If the call is
     cancelled before it begins, both are `None`. This function does not wait.
 
     The caller makes the cancellation before the call. An exception such as a `KeyboardInterrupt` may be raised in the caller at any time;

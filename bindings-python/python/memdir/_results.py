@@ -207,6 +207,67 @@ Nothing was changed, unless it is `partly`.
   as a change of their own.
 """
 
+SyncAction = Literal["created", "replaced", "merged", "renamed", "deleted"]
+"""The kind of a `SyncChange`.
+
+- `"created"`: The file was created.
+- `"replaced"`: The content was replaced with that of the other memory.
+- `"merged"`: The changes of both memories were merged, line by line.
+- `"renamed"`: The file was renamed or moved.
+- `"deleted"`: The file was deleted.
+"""
+
+SyncSide = Literal["a", "b"]
+"""One of the two memories of a sync.
+
+- `"a"`: The memory that is named first, or whose method was called.
+- `"b"`: The memory that is named second, or that was passed.
+"""
+
+SyncErrorKind = Literal["overlapping", "too_many_deletions", "read_only", "stopped"]
+"""The reason why a sync did not run to its end.
+
+Nothing was changed, unless it is `stopped`.
+
+- `"overlapping"`: Both memories are the same, or one contains the other.
+- `"too_many_deletions"`: More than a quarter of a memory's files would be deleted, or all of them,
+  and the option `delete` was not set.
+- `"read_only"`: A memory that the sync would have to change is read-only.
+- `"stopped"`: The callback for the progress or a cancellation stopped the sync. The changes before
+  that stay, and the next sync makes the others.
+"""
+
+SyncReason = Literal[
+    "unreadable",
+    "refused",
+    "same_name",
+    "bad_name",
+    "changing",
+    "too_large",
+    "one_way",
+    "directory",
+]
+"""Why a file was left out of a sync.
+
+- `"unreadable"`: The memory has something at the path, or above it, that cannot be read.
+- `"refused"`: An option of the memory, or its store, refused the change.
+- `"same_name"`: The memory cannot tell the name from that of another file, because it ignores case.
+- `"bad_name"`: The memory cannot keep such a name.
+- `"changing"`: The file was changed again and again while the sync compared it. The next sync takes
+  it.
+- `"too_large"`: The file is larger than the option of the sync allows.
+- `"one_way"`: The sync goes one way, and the memory that it writes to has a change of its own.
+- `"directory"`: A directory is in the way, and cannot be removed: the store has no way to remove an
+  empty directory safely, or the directory has files that are not synced.
+"""
+
+SyncPhase = Literal["comparing", "changing"]
+"""The phase of a sync.
+
+- `"comparing"`: Files are read and compared. Nothing is changed.
+- `"changing"`: Files are changed.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class BlamedLine:
@@ -505,6 +566,11 @@ class Version:
         old_path: The path before the change, if it was a rename; otherwise `None`.
         time: The time of the change, by the clock of the machine that made it.
         actor: The actor, as set on the memory that made the change; `None` if none was set.
+        partner: The name of the other memory if a sync made the change; otherwise `None`.
+        partner_change: The newest change in the history of the other memory when the sync compared
+            both. The version that the sync took is usually the newest one of the file up to this
+            change, and has the same `sha256`. `None` if the other memory has no history, or no sync
+            made the change.
         size: The size of the content in bytes. `None` if the file was deleted, if its content is
             redacted, or if it was not read since it was moved.
         sha256: The SHA-256 of the content, in hexadecimal digits. `None` as for `size`.
@@ -519,6 +585,8 @@ class Version:
     old_path: str | None
     time: datetime
     actor: str | None
+    partner: str | None
+    partner_change: str | None
     size: int | None
     sha256: str | None
     is_current: bool
@@ -791,6 +859,96 @@ class Stats:
     history: HistorySize | None
 
 
+@dataclass(frozen=True, slots=True)
+class SyncChange:
+    """A change that a sync made.
+
+    Attributes:
+        path: The file.
+        side: The memory that was changed.
+        action: The kind of change.
+        old_path: The old path of a renamed file; otherwise `None`.
+    """
+
+    path: str
+    side: SyncSide
+    action: SyncAction
+    old_path: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SyncConflict:
+    """A file with two contents that cannot be merged.
+
+    Attributes:
+        path: The file. It has the content of the memory that is not `side`.
+        copy_path: The file with the other content.
+        side: The memory from which the content of the copy is.
+        modified: When that content was last written there, if its store keeps times.
+    """
+
+    path: str
+    copy_path: str
+    side: SyncSide
+    modified: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class SyncLeftOut:
+    """A file that a sync did not make equal.
+
+    Attributes:
+        path: The file.
+        side: The memory that could not be changed or read. With the reason `OneWay`, it is the one
+            that has a change of its own.
+        reason: Why.
+        details: A sentence about the reason.
+    """
+
+    path: str
+    side: SyncSide
+    reason: SyncReason
+    details: str
+
+
+@dataclass(frozen=True, slots=True)
+class SyncProgress:
+    """The progress of a sync.
+
+    Attributes:
+        phase: The current phase.
+        path: The next file.
+        files: The number of files of this phase before this one.
+        of_files: The number of all files of this phase, as far as it is known.
+    """
+
+    phase: SyncPhase
+    path: str
+    files: int
+    of_files: int
+
+
+@dataclass(frozen=True, slots=True)
+class Synced:
+    """The result of a sync.
+
+    Attributes:
+        changes: The changes, sorted by path. With a dry run, those that would be made.
+        conflicts: The files that both memories had changed in ways that cannot be merged, sorted by
+            path. Both contents are kept.
+        left_out: The files that stay different, with reasons, sorted by path.
+        equal: The number of files that both memories have with the same content, at the end.
+        has_baseline: Whether the memories knew each other from an earlier sync. If not, nothing was
+            deleted.
+    """
+
+    changes: tuple[SyncChange, ...]
+    conflicts: tuple[SyncConflict, ...]
+    left_out: tuple[SyncLeftOut, ...]
+    equal: int
+    has_baseline: bool
+
+
 for _class in (
     BlamedLine,
     Change,
@@ -821,6 +979,11 @@ for _class in (
     SizedPath,
     TimedPath,
     Stats,
+    SyncChange,
+    SyncConflict,
+    SyncLeftOut,
+    SyncProgress,
+    Synced,
 ):
     # They are public as `memdir.Version` and so on, and are pickled as that.
     _class.__module__ = "memdir"

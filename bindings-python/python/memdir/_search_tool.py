@@ -66,7 +66,8 @@ class AsyncSearchTool(BetaAsyncBuiltinFunctionTool):
         memory = self._memory._memory
         self._memory._search_begins()
         try:
-            return _told(*await in_thread(memory, partial(answer_search, memory, input), view=True))
+            work = partial(answer_search, memory, input)
+            return _told(*await in_thread(memory, work, view=True, search=True))
         except NoThreadError as error:
             failed = search_failed(error.__cause__)
         return _told(failed.content, failed.is_error, failed.cause)

@@ -28,8 +28,9 @@ from memdir._memdir import Memory, answer, answer_nowait, begin, check_names, de
 from memdir._request import entry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import timedelta
+    from typing import Literal
 
     from anthropic.types.beta import (
         BetaCacheControlEphemeralParam,
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from memdir._errors import MemdirError
     from memdir._options import AsyncMemoryOptions, MemoryOptions, Places
     from memdir._request import ToolEntry
-    from memdir._results import Expired, ExpiryProgress
+    from memdir._results import Expired, ExpiryProgress, Synced, SyncProgress
 
 logger = logging.getLogger("memdir")
 
@@ -336,6 +337,40 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
         """
         return self._memory.expire(older_than, dry_run=dry_run, on_progress=on_progress)
 
+    def sync(
+        self,
+        other: Memory[Any] | AsyncMemory[Any] | Places,
+        *,
+        on_conflict: Literal["keep-both", "a", "b"] = "keep-both",
+        one_way: bool = False,
+        dry_run: bool = False,
+        delete: bool = False,
+        exclude: Sequence[str] = (),
+        max_file_bytes: int | None = None,
+        names: tuple[str, str] | None = None,
+        on_progress: Callable[[SyncProgress], object] | None = None,
+    ) -> Synced:
+        """Makes this memory and another one equal. Same as `Memory.sync`.
+
+        Raises:
+            SyncError: Both memories are the same or overlap; too many files would be deleted; or a
+                memory is read-only. Nothing was changed.
+            StoreError: A store is broken. The changes before that stay, and the next sync makes the
+                others.
+            ConfigError: An option or the address is wrong.
+        """
+        return self._memory.sync(
+            other,
+            on_conflict=on_conflict,
+            one_way=one_way,
+            dry_run=dry_run,
+            delete=delete,
+            exclude=exclude,
+            max_file_bytes=max_file_bytes,
+            names=names,
+            on_progress=on_progress,
+        )
+
 
 class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     """Claude's memory tool for `AsyncAnthropic`: put it into a tool runner's `tools`.
@@ -560,6 +595,40 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
             StoreError: The store is broken.
         """
         return await self._async.expire(older_than, dry_run=dry_run, on_progress=on_progress)
+
+    async def sync(
+        self,
+        other: Memory[Any] | AsyncMemory[Any] | Places,
+        *,
+        on_conflict: Literal["keep-both", "a", "b"] = "keep-both",
+        one_way: bool = False,
+        dry_run: bool = False,
+        delete: bool = False,
+        exclude: Sequence[str] = (),
+        max_file_bytes: int | None = None,
+        names: tuple[str, str] | None = None,
+        on_progress: Callable[[SyncProgress], object] | None = None,
+    ) -> Synced:
+        """Makes this memory and another one equal. Same as `AsyncMemory.sync`.
+
+        Raises:
+            SyncError: Both memories are the same or overlap; too many files would be deleted; or a
+                memory is read-only. Nothing was changed.
+            StoreError: A store is broken. The changes before that stay, and the next sync makes the
+                others.
+            ConfigError: An option or the address is wrong.
+        """
+        return await self._async.sync(
+            other,
+            on_conflict=on_conflict,
+            one_way=one_way,
+            dry_run=dry_run,
+            delete=delete,
+            exclude=exclude,
+            max_file_bytes=max_file_bytes,
+            names=names,
+            on_progress=on_progress,
+        )
 
 
 # Our own methods, to detect which ones a subclass overrides.

@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 from memdir._async_memory import AsyncMemory
+from memdir._memdir import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
-    from memdir._memdir import Memory
     from memdir._reply import Reply
 
 
@@ -39,8 +39,9 @@ class MemoryCall(Call):
     """Of the memory tool."""
 
     def __init__(self, memory: Memory | AsyncMemory) -> None:
-        super().__init__(memory.tool_definition())
-        self.execute = without_await(memory).execute
+        itself = without_await(memory)
+        super().__init__(itself.tool_definition())
+        self.execute = itself.execute
         self.execute_async = with_await(memory).execute
 
 
@@ -48,20 +49,26 @@ class SearchCall(Call):
     """Of the search."""
 
     def __init__(self, memory: Memory | AsyncMemory) -> None:
-        super().__init__(memory.search_tool_definition())
-        self.execute = without_await(memory).execute_search
+        itself = without_await(memory)
+        super().__init__(itself.search_tool_definition())
+        self.execute = itself.execute_search
         self.execute_async = with_await(memory).execute_search
 
 
 def without_await(memory: Memory | AsyncMemory) -> Memory:
     """The memory itself, for callers without `await`, where a coroutine hook fails."""
-    return memory._memory if isinstance(memory, AsyncMemory) else memory  # noqa: SLF001
+    return with_await(memory)._memory  # noqa: SLF001
 
 
 def with_await(memory: Memory | AsyncMemory) -> AsyncMemory:
     """The same memory for the tasks of an event loop."""
-    if isinstance(memory, AsyncMemory):
-        return memory
+    given: object = memory
+    if isinstance(given, AsyncMemory):
+        return given
+    # Like `search_tool`, an integration takes no address: two tools of it would have two memories.
+    if not isinstance(given, Memory):
+        expected = "a Memory or an AsyncMemory is expected, such as `tool.memory`"
+        raise TypeError(f"{expected}, not {type(given).__name__}")
     found = AsyncMemory.__new__(AsyncMemory)
-    found._memory = memory  # noqa: SLF001
+    found._memory = given  # noqa: SLF001
     return found
