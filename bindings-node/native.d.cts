@@ -120,6 +120,11 @@ export declare class Engine {
   findSensitive(path: string, limit: number, cancellation?: Cancellation | undefined): Promise<Array<results.SensitiveMatch>>
   /** Statistics about the memory. */
   stats(cancellation?: Cancellation | undefined): Promise<results.Stats>
+  /**
+   * Makes this memory and another one equal. `options` are those of the package, without the callback and the signal.
+   * `progress` returns false to stop the sync.
+   */
+  sync(other: Engine, options: object, progress?: ((progress: results.SyncProgress) => boolean) | undefined, cancellation?: Cancellation | undefined): Promise<results.Synced>
   /** Begins to watch a path. `every` is the polling interval in milliseconds. */
   watch(path: string, every: number | null | undefined, cancellation?: Cancellation | undefined): Promise<Watching>
 }

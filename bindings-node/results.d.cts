@@ -614,6 +614,133 @@ export interface Stats {
   history?: HistorySize | undefined;
 }
 
+/**
+ * The kind of a `SyncChange`.
+ * - `created`: The file was created.
+ * - `replaced`: The content was replaced with that of the other memory.
+ * - `merged`: The changes of both memories were merged, line by line.
+ * - `renamed`: The file was renamed or moved.
+ * - `deleted`: The file was deleted.
+ */
+export type SyncAction = 'created' | 'replaced' | 'merged' | 'renamed' | 'deleted';
+
+/** A change that a sync made. */
+export interface SyncChange {
+  /** The file. */
+  path: string;
+  /** The memory that was changed. */
+  side: SyncSide;
+  /** The kind of change. */
+  action: SyncAction;
+  /** The old path of a renamed file; otherwise absent. */
+  oldPath?: string | undefined;
+}
+
+/** A file with two contents that cannot be merged. */
+export interface SyncConflict {
+  /** The file. It has the content of the memory that is not `side`. */
+  path: string;
+  /** The file with the other content. */
+  copyPath: string;
+  /** The memory from which the content of the copy is. */
+  side: SyncSide;
+  /** When that content was last written there, if its store keeps times. */
+  modified?: Date | undefined;
+}
+
+/**
+ * The reason why a sync did not run to its end. Nothing was changed, unless it is `stopped`.
+ * - `overlapping`: Both memories are the same, or one contains the other.
+ * - `too_many_deletions`: More than a quarter of a memory's files would be deleted, or all of them,
+ *   and the option `delete` was not set.
+ * - `read_only`: A memory that the sync would have to change is read-only.
+ * - `stopped`: The callback for the progress or a cancellation stopped the sync. The changes before
+ *   that stay, and the next sync makes the others.
+ */
+export type SyncErrorKind = 'overlapping' | 'too_many_deletions' | 'read_only' | 'stopped';
+
+/** A file that a sync did not make equal. */
+export interface SyncLeftOut {
+  /** The file. */
+  path: string;
+  /**
+   * The memory that could not be changed or read. With the reason `one_way`, it is the one that has
+   * a change of its own.
+   */
+  side: SyncSide;
+  /** Why. */
+  reason: SyncReason;
+  /** A sentence about the reason. */
+  details: string;
+}
+
+/**
+ * The phase of a sync.
+ * - `comparing`: Files are read and compared. Nothing is changed.
+ * - `changing`: Files are changed.
+ */
+export type SyncPhase = 'comparing' | 'changing';
+
+/** The progress of a sync. */
+export interface SyncProgress {
+  /** The current phase. */
+  phase: SyncPhase;
+  /** The next file. */
+  path: string;
+  /** The number of files of this phase before this one. */
+  files: number;
+  /** The number of all files of this phase, as far as it is known. */
+  ofFiles: number;
+}
+
+/**
+ * Why a file was left out of a sync.
+ * - `unreadable`: The memory has something at the path, or above it, that cannot be read.
+ * - `refused`: An option of the memory, or its store, refused the change.
+ * - `same_name`: The memory cannot tell the name from that of another file, because it ignores
+ *   case.
+ * - `bad_name`: The memory cannot keep such a name.
+ * - `changing`: The file was changed again and again while the sync compared it. The next sync
+ *   takes it.
+ * - `too_large`: The file is larger than the option of the sync allows.
+ * - `one_way`: The sync goes one way, and the memory that it writes to has a change of its own.
+ * - `directory`: A directory is in the way, and cannot be removed: the store has no way to remove
+ *   an empty directory safely, or the directory has files that are not synced.
+ */
+export type SyncReason =
+  | 'unreadable'
+  | 'refused'
+  | 'same_name'
+  | 'bad_name'
+  | 'changing'
+  | 'too_large'
+  | 'one_way'
+  | 'directory';
+
+/**
+ * One of the two memories of a sync.
+ * - `a`: The memory that is named first, or whose method was called.
+ * - `b`: The memory that is named second, or that was passed.
+ */
+export type SyncSide = 'a' | 'b';
+
+/** The result of a sync. */
+export interface Synced {
+  /** The changes, sorted by path. With a dry run, those that would be made. */
+  changes: SyncChange[];
+  /**
+   * The files that both memories had changed in ways that cannot be merged, sorted by path. Both
+   * contents are kept.
+   */
+  conflicts: SyncConflict[];
+  /** The files that stay different, with reasons, sorted by path. */
+  leftOut: SyncLeftOut[];
+  /** The number of files that both memories have with the same content, at the end. */
+  equal: number;
+  /** Whether the memories knew each other from an earlier sync. If not, nothing was deleted. */
+  hasBaseline: boolean;
+}
+
 /** A file and one of its times. */
 export interface TimedPath {
   /** The path of the file. */
@@ -641,6 +768,14 @@ export interface Version {
   time: Date;
   /** The actor, as set on the memory that made the change; absent if none was set. */
   actor?: string | undefined;
+  /** The name of the other memory if a sync made the change; otherwise absent. */
+  partner?: string | undefined;
+  /**
+   * The newest change in the history of the other memory when the sync compared both. The version
+   * that the sync took is usually the newest one of the file up to this change, and has the same
+   * `sha256`. Absent if the other memory has no history, or no sync made the change.
+   */
+  partnerChange?: string | undefined;
   /**
    * The size of the content in bytes. Absent if the file was deleted, if its content is redacted,
    * or if it was not read since it was moved.

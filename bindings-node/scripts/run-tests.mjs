@@ -17,7 +17,7 @@ const tests = new URL('../test/dist/', import.meta.url);
  */
 const ALONE = 'addresses agents cancellation conformance frameworks lifetime package runner store';
 const WASM =
-  'conformance embedder history hooks hostile hostile-tables limits named-options options past policies results search-tool tool wasm watch';
+  'conformance embedder history hooks hostile hostile-tables limits named-options options past policies results search-tool sync tool wasm watch';
 
 const { values, positionals } = parseArgs({
   options: { wasm: { type: 'boolean' } },

@@ -1,6 +1,5 @@
 //! Copies from store to store, and reports the progress to JavaScript.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use memdir::{CopyOptions, OnExisting};
@@ -12,7 +11,7 @@ use crate::arguments::given;
 use crate::errors::copy_to_js;
 use crate::native_store::NativeStore;
 use crate::options::flag;
-use crate::progress::progress_callback;
+use crate::progress::{go_on, progress_callback};
 use crate::results::Shown;
 use crate::thread_pool::{Purpose, Workers};
 
@@ -37,21 +36,13 @@ impl NativeStore {
         how.without_history = given(env, "withoutHistory", without_history, flag)?;
         let mut on_progress = progress_callback(progress)?;
         let (from, to) = (Arc::clone(self.core()), Arc::clone(destination.core()));
-        let work =
-            move || {
-                let mut thrown = None;
-                let copied = memdir::copy(&from, &to, how, &mut |progress| match on_progress(
-                    Shown::of(progress),
-                ) {
-                    Ok(true) => ControlFlow::Continue(()),
-                    Ok(false) => ControlFlow::Break(()),
-                    Err(error) => {
-                        thrown = Some(error);
-                        ControlFlow::Break(())
-                    }
-                });
-                (copied.map(Shown::of), thrown)
-            };
+        let work = move || {
+            let mut thrown = None;
+            let copied = memdir::copy(&from, &to, how, &mut |progress| {
+                go_on(&mut on_progress, Shown::of(progress), &mut thrown)
+            });
+            (copied.map(Shown::of), thrown)
+        };
         // A thread pool of its own: a callback or a store may call a memory whose pool would
         // otherwise be blocked by this wait.
         Workers::own().promise(env, Purpose::Change, None, work, |env, (copied, thrown)| {

@@ -1,6 +1,5 @@
 //! [`Engine`]: the core's [`Memory`] as a JavaScript class.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use memdir::command::{Command, Decoded};
@@ -20,7 +19,7 @@ use crate::js_embedder::{EmbedRequest, JsEmbedder};
 use crate::js_store::JsStore;
 use crate::native_store::NativeStore;
 use crate::options::{self, flag, span};
-use crate::progress::progress_callback;
+use crate::progress::{go_on, progress_callback};
 use crate::results::Shown;
 use crate::store_request::StoreRequest;
 use crate::thread_pool::{Purpose, Ready, Workers};
@@ -203,15 +202,8 @@ impl Engine {
         let memory = Caller::of_memory(caller.as_ref(), &self.memory);
         let work = move || {
             let mut thrown = None;
-            let expired = memory.expire(older_than, dry_run, &mut |progress| match on_progress(
-                Shown::of(progress),
-            ) {
-                Ok(true) => ControlFlow::Continue(()),
-                Ok(false) => ControlFlow::Break(()),
-                Err(error) => {
-                    thrown = Some(error);
-                    ControlFlow::Break(())
-                }
+            let expired = memory.expire(older_than, dry_run, &mut |progress| {
+                go_on(&mut on_progress, Shown::of(progress), &mut thrown)
             });
             match thrown {
                 Some(error) => Err(Failure::Thrown(error)),

@@ -2,7 +2,8 @@
 
 use memdir::copy::CopyError;
 use memdir::history::{HistoryError, HistoryErrorKind};
-use memdir::{ConfigError, Error as CoreError, MemoryPath, NameCase, StoreError};
+use memdir::sync::SyncErrorKind;
+use memdir::{ConfigError, Error as CoreError, MemoryPath, NameCase, StoreError, SyncError};
 use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, ToNapiValue};
 use napi::{Env, Error, Result};
 
@@ -97,6 +98,15 @@ pub(crate) fn copy_to_js(env: &Env, error: &CopyError) -> Error {
             let paths: Vec<&str> = refused.paths().map(MemoryPath::as_str).collect();
             named(env, "CopyError", &reason, "paths", paths)
         }
+    }
+}
+
+/// The error of a sync: an error of a store, or one with its `kind`.
+pub(crate) fn sync_to_js(env: &Env, error: &SyncError) -> Error {
+    let reason = error.to_string();
+    match error {
+        SyncError::Store { error, .. } => of_store(env, error, &reason),
+        other => named(env, "SyncError", &reason, "kind", other.kind().map(SyncErrorKind::as_str)),
     }
 }
 

@@ -12,7 +12,8 @@ use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, Unknown};
 use napi::{Result, ValueType};
 
 /// The limits for list items and nesting. A list may be sparse and have a length of four thousand
-/// million, or contain itself. No command, and no error message about one, needs more.
+/// million, or contain itself. No command, and no error message about one, needs more. Only lists of
+/// texts, such as patterns of paths, are read whole.
 const MAX_ITEMS: u32 = 128;
 const MAX_DEPTH: usize = 4;
 
@@ -133,7 +134,15 @@ fn list(array: &Object<'_>, depth: usize) -> Result<Value<'static>> {
     if depth == MAX_DEPTH {
         return Ok(other("a list"));
     }
-    let length = array.get_array_length()?.min(MAX_ITEMS);
-    let items = (0..length).map(|at| at_depth(&array.get_element(at)?, depth + 1));
-    Ok(Value::List(items.collect::<Result<_>>()?))
+    let mut items = Vec::new();
+    let mut are_texts = depth == 0;
+    for at in 0..array.get_array_length()? {
+        if at >= MAX_ITEMS && !are_texts {
+            break;
+        }
+        let item = at_depth(&array.get_element(at)?, depth + 1)?;
+        are_texts &= matches!(item, Value::Text(_));
+        items.push(item);
+    }
+    Ok(Value::List(items))
 }

@@ -36,6 +36,7 @@ mod progress;
 mod results;
 mod stats;
 mod store_request;
+mod sync;
 mod thread_pool;
 mod thrown;
 mod times;

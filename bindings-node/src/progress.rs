@@ -1,6 +1,7 @@
 //! Reports the progress of a long task to a JavaScript function, which returns false to stop the
 //! task.
 
+use std::ops::ControlFlow;
 use std::sync::mpsc;
 
 use napi::bindgen_prelude::{Function, JsValuesTupleIntoVec};
@@ -10,7 +11,7 @@ use napi::{Error, Result, Status};
 use crate::thread_pool::receive;
 
 /// Calls a function on JavaScript's thread from another thread, and waits for its result.
-type ProgressCallback<T> = Box<dyn FnMut(T) -> Result<bool> + Send>;
+pub(crate) type ProgressCallback<T> = Box<dyn FnMut(T) -> Result<bool> + Send>;
 
 /// A callback to the JavaScript function. Without a function it always returns true.
 pub(crate) fn progress_callback<T: JsValuesTupleIntoVec + 'static>(
@@ -30,4 +31,20 @@ pub(crate) fn progress_callback<T: JsValuesTupleIntoVec + 'static>(
         receive(&receiver, || progress.aborted())
             .unwrap_or_else(|| Err(Error::from_status(Status::Closing)))
     }))
+}
+
+/// Reports the progress. Returns whether to continue. An error that JavaScript threw is put into `thrown`.
+pub(crate) fn go_on<T>(
+    on_progress: &mut ProgressCallback<T>,
+    at: T,
+    thrown: &mut Option<Error>,
+) -> ControlFlow<()> {
+    match on_progress(at) {
+        Ok(true) => ControlFlow::Continue(()),
+        Ok(false) => ControlFlow::Break(()),
+        Err(error) => {
+            *thrown = Some(error);
+            ControlFlow::Break(())
+        }
+    }
 }

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 
 import { HistoryError, Memory, check, copy, openStore } from 'memdir';
-import type { CopyProgress, Event, ExpiryProgress, Store } from 'memdir';
+import type { CopyProgress, Event, ExpiryProgress, Store, SyncProgress } from 'memdir';
 
 import { MapStore } from './stores.mjs';
 import { PROJECT } from './support.mjs';
@@ -185,5 +185,36 @@ export async function allResults(): Promise<[name: string, result: unknown][]> {
   add('Expired', await memory.expire(0, { dryRun: true, onProgress: watched }));
   add('ExpiryProgress', expiring);
   add('Erased', await memory.erase({ dryRun: true }));
+  for (const [name, synced] of await syncs()) {
+    add(name, synced);
+  }
   return results;
+}
+
+/** Results of syncs, in which each field of their types occurs. */
+async function syncs(): Promise<[name: string, result: unknown][]> {
+  const [tea, pot] = ['/memories/tea.md', '/memories/pot.md'];
+  const [one, other] = [1, 2].map(() => new Memory('memory:', { history: true })) as [
+    Memory,
+    Memory,
+  ];
+  await one.write(tea, 'green\nblack\nwater\n');
+  await one.write(pot, 'a pot\n');
+  const first = await one.sync(other);
+  await one.write(tea, 'white\nblack\nwater\n');
+  await other.write(tea, 'red\nblack\nwater\n');
+  await one.rename({ old_path: pot, new_path: '/memories/jug.md' });
+  await one.write('/memories/large.md', 'x'.repeat(100));
+  const progress: SyncProgress[] = [];
+  const onProgress = (at: SyncProgress) => void progress.push(at);
+  const second = await one.sync(other, { maxFileBytes: 99, onProgress });
+  const [change, conflict, leftOut] = [second.changes[0], second.conflicts[0], second.leftOut[0]];
+  return [
+    ['Synced', [first, second]],
+    ['SyncChange', change],
+    ['SyncConflict', conflict],
+    ['SyncLeftOut', leftOut],
+    ['SyncProgress', progress],
+    ['Version', await other.history()],
+  ];
 }

@@ -29,6 +29,7 @@ test('an option that a method does not have is refused, and nothing is done', as
     ['there are dryRun and signal', 'dryrun', (o) => memory.restoreAll(since, o)],
     ['there are overwrite and signal', 'over_write', (o) => memory.restore(id, o)],
     ['there are dryRun, onProgress and signal', 'dry_run', (o) => memory.expire(0, o)],
+    ['did you mean oneWay?', 'one_way', (o) => memory.sync('memory:', o)],
     ['there are depth and signal', 'deep', (o) => memory.list('/memories', o)],
     [
       'there are regex, ignoreCase, path, limit and signal',
@@ -135,6 +136,7 @@ test('an address that is missing is not the default one', async () => {
     assert.throws(() => openStore(address), wrong(got));
     assert.throws(() => readOnly(address), wrong(got));
     await assert.rejects(check(address), wrong(got));
+    await assert.rejects(new Memory('memory:').sync(address), wrong(got, 'other'));
     await assert.rejects(copy('memory:', address), wrong(got, 'destination'));
     await assert.rejects(copy(address, 'memory:'), wrong(got, 'source'));
   }

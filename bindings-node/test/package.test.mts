@@ -122,6 +122,7 @@ for (const [page, code, says] of [
   ['docs/guides/your-own-code.md', 'typescript-watch', 'watch-printed'],
   ['docs/guides/search.md', 'typescript', 'printed'],
   ['docs/guides/search.md', 'tool-typescript', 'tool-printed'],
+  ['docs/guides/sync.md', 'typescript', 'printed-typescript'],
   ['docs/languages/typescript.md', 'typescript', 'printed'],
   ['bindings-node/README.md', 'quickstart', 'printed'],
 ] as const) {

@@ -133,3 +133,18 @@ test('wrong rules are told at once', () => {
     assert.throws(() => new Memory('memory:', options as MemoryOptions), { message });
   }
 });
+
+test('a list of patterns counts as a whole, however long it is', async () => {
+  const paths = Array.from({ length: 300 }, (_, at) => `/memories/${at}`);
+  const memory = new Memory('memory:', { readOnlyPaths: paths });
+  for (const path of paths) {
+    await assert.rejects(memory.write(path, 'x'), { kind: 'read_only' }, path);
+  }
+  await memory.bootstrap({ about: 'tea', features: paths });
+  for (const path of paths) {
+    assert.ok((await memory.read('/memories/features.md')).includes(path));
+  }
+  const readOnlyPaths = [...paths, 5] as string[];
+  const message = 'readOnlyPaths[300] must be a string, got 5';
+  assert.throws(() => new Memory('memory:', { readOnlyPaths }), { message });
+});

@@ -15,7 +15,14 @@ import { PACKAGE } from './support.mjs';
  * Types and fields that these results do not contain: a watch reports a rename as changes of two files, namespaces need a
  * server, entries are also created by programs, and kinds of errors are in replies and errors.
  */
-const ELSEWHERE = ['Change.oldPath', 'Entry', 'ErrorKind', 'HistoryErrorKind', 'Namespace'];
+const ELSEWHERE = [
+  'Change.oldPath',
+  'Entry',
+  'ErrorKind',
+  'HistoryErrorKind',
+  'Namespace',
+  'SyncErrorKind',
+];
 
 test('a result of every type has the fields that its type says', async () => {
   const seen: Seen = new Set();

@@ -15,6 +15,7 @@ import {
   HistoryError,
   Memory,
   StoreError,
+  SyncError,
   contextManagement,
   memoryTool,
   openStore,
@@ -35,6 +36,9 @@ import type {
   Restored,
   SearchResults,
   Store,
+  SyncErrorKind,
+  SyncOptions,
+  Synced,
   ToolDefinition,
   Undo,
   Version,
@@ -122,6 +126,20 @@ export const functions: FunctionTool[] = strict;
 export const plain: { parameters: object } = new Memory().toolDefinition();
 // @ts-expect-error: unknown dialect
 new Memory().toolDefinition('mcp');
+
+// A sync.
+check<Same<ReturnType<Memory['sync']>, Promise<Synced>>>();
+check<Same<SyncError['kind'], SyncErrorKind>>();
+export const synced = [
+  new Memory().sync(new Memory('memory:', { maxImageBytes: null })),
+  new Memory('memory:', { maxImageBytes: null }).sync('memory:', { onConflict: 'a' }),
+  new Memory().sync(openStore('memory:'), { names: ['laptop', 'server'], exclude: [] }),
+];
+export const syncing: SyncOptions = { onProgress: ({ phase }) => phase === 'comparing' };
+// @ts-expect-error: unknown word
+void new Memory().sync('memory:', { onConflict: 'newest' });
+// @ts-expect-error: two names
+void new Memory().sync('memory:', { names: ['laptop'] });
 
 // The history.
 check<Same<ReturnType<Memory['history']>, Promise<Version[]>>>();

@@ -3,7 +3,7 @@
  * errors to them.
  */
 
-import type { Conflict, ErrorKind, HistoryErrorKind } from '../results.cjs';
+import type { Conflict, ErrorKind, HistoryErrorKind, SyncErrorKind } from '../results.cjs';
 
 import { StoreError, ofKind } from './store.js';
 import type { StoreErrorCode } from './store.js';
@@ -18,6 +18,19 @@ export class CopyError extends Error {
   constructor(message: string, paths: readonly string[] = [], options?: ErrorOptions) {
     super(message, options);
     this.paths = paths;
+  }
+}
+
+/** A sync was refused or stopped. Nothing was changed, unless the kind is `stopped`. */
+export class SyncError extends Error {
+  override readonly name = 'SyncError';
+  /** The case. */
+  readonly kind: SyncErrorKind;
+
+  /** The message is for you. */
+  constructor(kind: SyncErrorKind, message: string) {
+    super(message);
+    this.kind = kind;
   }
 }
 
@@ -101,6 +114,9 @@ function ourError(error: unknown): unknown {
   if (error.name === 'CopyError' && paths !== undefined) {
     return error instanceof CopyError ? error : new CopyError(error.message, paths);
   }
+  if (error.name === 'SyncError' && kind !== undefined) {
+    return error instanceof SyncError ? error : new SyncError(kind as SyncErrorKind, error.message);
+  }
   if (error.name === 'HistoryError' && kind !== undefined) {
     return error instanceof HistoryError
       ? error
@@ -120,7 +136,7 @@ export function storeError(code: StoreErrorCode, message: string, from: object):
 interface NativeError extends Error {
   option?: string | null;
   code?: StoreErrorCode;
-  kind?: HistoryErrorKind | ErrorKind;
+  kind?: HistoryErrorKind | SyncErrorKind | ErrorKind;
   paths?: readonly string[];
   conflicts?: readonly Conflict[];
 }

@@ -42,6 +42,16 @@ export type {
   SensitiveMatch,
   SizedPath,
   Stats,
+  SyncAction,
+  SyncChange,
+  SyncConflict,
+  SyncErrorKind,
+  SyncLeftOut,
+  SyncPhase,
+  SyncProgress,
+  SyncReason,
+  SyncSide,
+  Synced,
   TimedPath,
   Version,
 } from '../results.cjs';
@@ -61,7 +71,7 @@ export type {
 export { check } from './check.js';
 export { copy } from './copy.js';
 export type { CopyOptions } from './copy.js';
-export { ConfigError, CopyError, HistoryError } from './errors.js';
+export { ConfigError, CopyError, HistoryError, SyncError } from './errors.js';
 export type {
   Dialect,
   FindSensitiveOptions,
@@ -104,6 +114,7 @@ export { searchTool } from './search-tool.js';
 export type { SearchInput, SearchTool } from './search-tool.js';
 export { StoreError } from './store.js';
 export type { Edit, Entry, Store, StoreErrorCode } from './store.js';
+export type { SyncOptions } from './sync.js';
 export { isRefusedError } from './tool-error.js';
 export type { RefusedError } from './tool-error.js';
 export { memoryTool } from './tool.js';

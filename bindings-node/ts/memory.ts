@@ -14,6 +14,8 @@ import type {
   SearchResults,
   SensitiveMatch,
   Stats,
+  SyncProgress,
+  Synced,
   Version,
 } from '../results.cjs';
 
@@ -76,6 +78,8 @@ import type { Places } from './places.js';
 import { orThrow, reply } from './reply.js';
 import type { Reply, Shown, TextOnly } from './reply.js';
 import type { Entry } from './store.js';
+import { SYNC_OPTIONS } from './sync.js';
+import type { SyncOptions } from './sync.js';
 import { withRefusals } from './tool-error.js';
 import { WATCH_OPTIONS, Watch } from './watch.js';
 import type { WatchOptions } from './watch.js';
@@ -255,6 +259,42 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
     return withOurErrorsAsync(() =>
       cancelledWith(signal, async (cancellation) =>
         this.#engine.expire(olderThan, dryRun, watch, cancellation),
+      ),
+    );
+  }
+
+  /**
+   * Makes this memory and another one equal, in both directions, and loses nothing. The model cannot call this. Resolves
+   * to the changes and the conflicts.
+   *
+   * If one memory has changed a file since they last met, the other follows. If both have, their changes are merged line
+   * by line. If they changed the same lines, or neighbouring ones, both contents are kept. A file is deleted only if the
+   * other memory has deleted it and this one has not changed it since. At the first sync nothing is deleted.
+   *
+   * The options of each memory apply to what is written to it. The hooks are not called. In results and options, side `a`
+   * is this memory, and side `b` the passed one. As WebAssembly the signal is read only when the sync begins.
+   *
+   * @example
+   * ```ts
+   * const { conflicts } = await memory.sync('sqlite:team.db');
+   * for (const { path, copyPath } of conflicts) {
+   *   console.log(path, copyPath);
+   * }
+   * ```
+   *
+   * @param other The other memory, or a store or the address of one, which is opened with default options. A directory
+   *   or database is created.
+   * @throws {@link SyncError} if the sync is refused, or stopped by `onProgress` or the signal; {@link StoreError} if
+   *   a store fails. The changes before that stay, and the next sync makes the others.
+   */
+  async sync(other: Memory | Places, options: SyncOptions = {}): Promise<Synced> {
+    const { onProgress, signal, ...rest } = optionsOf(options, SYNC_OPTIONS);
+    assertFunction('onProgress', onProgress);
+    const passed = other instanceof Memory ? other.#engine : openEngine(other, undefined, 'other');
+    const watch = onProgress && ((progress: SyncProgress) => onProgress(progress) !== false);
+    return withOurErrorsAsync(() =>
+      cancelledWith(signal, async (cancellation) =>
+        this.#engine.sync(passed, rest, watch, cancellation),
       ),
     );
   }

@@ -48,15 +48,15 @@ export function readOnly(store: string | Store): ReadOnly {
   return new ReadOnly(store);
 }
 
-/** The engine on the given place or places. */
-export function openEngine(places: Places, options?: MemoryOptions): Engine {
-  return withOurErrors(() => engine(places, options));
+/** The engine on the given place or places. `argument` is its name for messages. */
+export function openEngine(places: Places, options?: MemoryOptions, argument?: string): Engine {
+  return withOurErrors(() => engine(places, options, argument));
 }
 
-function engine(places: Places, options?: MemoryOptions): Engine {
-  assertGiven(places);
+function engine(places: Places, options?: MemoryOptions, argument?: string): Engine {
+  assertGiven(places, argument);
   if (places instanceof ReadOnly) {
-    return engine(places.store, { ...options, readOnly: true });
+    return engine(places.store, { ...options, readOnly: true }, argument);
   }
   if (typeof places === 'string') {
     return native.Engine.open(places, options);
@@ -67,7 +67,7 @@ function engine(places: Places, options?: MemoryOptions): Engine {
   if (areMounts(places)) {
     return native.Engine.onNativeStore(openMounts(places, options), options);
   }
-  assertStore(places);
+  assertStore(places, argument);
   return native.Engine.onJsStore(serve(places), optionalMembers(places), options);
 }
 

@@ -12,7 +12,7 @@ export interface Found {
   value: Encoded;
 }
 
-/** The limits for list items and nested lists. The binary has the same ones. */
+/** The limits for list items and nested lists. Lists of texts are read whole. The binary has the same rules. */
 const MAX_ITEMS = 128;
 const MAX_DEPTH = 4;
 /** Up to this number every integer is represented exactly. */
@@ -65,8 +65,14 @@ function list(items: unknown[], depth: number): Encoded {
     return { other: 'a list' };
   }
   // A list may be sparse and have a length of four thousand million.
-  const length = Math.min(items.length, MAX_ITEMS);
-  return Array.from({ length }, (_, at) => encode(items[at], depth + 1));
+  const encoded: Encoded[] = [];
+  let areTexts = depth === 0;
+  for (let at = 0; at < items.length && (areTexts || at < MAX_ITEMS); at += 1) {
+    const item = encode(items[at], depth + 1);
+    areTexts &&= typeof item === 'string';
+    encoded.push(item);
+  }
+  return encoded;
 }
 
 /** The module's result, with a `Date` instead of each `{ $date: milliseconds }`. The objects are changed in place. */

@@ -225,6 +225,21 @@ export function instantiate(module: CompiledModule): typeof Native {
       });
     }
 
+    sync(
+      other: Engine,
+      options: object,
+      progress?: (at: never) => boolean,
+      cancellation?: Cancellation,
+    ) {
+      const present = Object.entries(options).filter(([, value]) => value !== undefined);
+      const named = Object.fromEntries(present.map(([name, value]) => [name, encode(value)]));
+      return later(() => {
+        const given = [other.#number, named, progress !== undefined];
+        const isCancelled = !!cancellation?.isCancelled;
+        return wasm.call('engine.sync', [this.#number, isCancelled, ...given], { progress });
+      });
+    }
+
     read(...given: unknown[]) {
       return this.#ask('read', ['path'], given);
     }

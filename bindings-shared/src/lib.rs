@@ -11,6 +11,7 @@ pub mod operations;
 pub mod own_store;
 pub mod plain;
 pub mod search;
+pub mod sync;
 pub mod thread_pool;
 
 use memdir::{ConfigError, Error, GrepQuery};

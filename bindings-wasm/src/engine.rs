@@ -17,6 +17,7 @@ use crate::options::{flag, read, span};
 use crate::progress::go_on;
 use crate::results::shown;
 use crate::stores::check_address;
+use crate::sync::sync;
 
 pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> {
     match method {
@@ -87,6 +88,7 @@ pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> 
             Ok(answer::reply(Reply::from(memory.clear().map(Content::Text))))
         }
         "expire" => expire(given),
+        "sync" => sync(given),
         _ => Err(unknown(method)),
     }
 }

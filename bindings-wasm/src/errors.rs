@@ -2,6 +2,7 @@
 
 use memdir::copy::CopyError;
 use memdir::history::HistoryError;
+use memdir::sync::SyncError;
 use memdir::{ConfigError, Error as CoreError, ErrorKind, MemoryPath, NameCase, StoreError};
 use serde_json::{Value as Json, json};
 
@@ -15,6 +16,8 @@ pub(crate) enum Failure {
     Core(CoreError),
     /// A copy failed, or was refused.
     Copy(CopyError),
+    /// A sync failed, or was refused.
+    Sync(SyncError),
     /// A call about the history failed.
     History(HistoryError),
     /// An error without a class of its own.
@@ -43,6 +46,7 @@ impl Failure {
             ),
             Self::Core(other) => json!({ "message": other.to_string() }),
             Self::Copy(error) => of_copy(&error),
+            Self::Sync(error) => of_sync(&error),
             Self::History(HistoryError::Store(error)) => of_store(&error, &error.to_string()),
             Self::History(error) => {
                 let paths: Vec<&str> = error.paths().into_iter().map(MemoryPath::as_str).collect();
@@ -110,6 +114,14 @@ fn of_copy(error: &CopyError) -> Json {
             let paths: Vec<&str> = refused.paths().map(MemoryPath::as_str).collect();
             named("CopyError", &reason, "paths", paths)
         }
+    }
+}
+
+fn of_sync(error: &SyncError) -> Json {
+    let reason = error.to_string();
+    match error {
+        SyncError::Store { error, .. } => of_store(error, &reason),
+        other => named("SyncError", &reason, "kind", json!(other.kind())),
     }
 }
 

@@ -27,6 +27,7 @@ mod options;
 mod progress;
 mod results;
 mod stores;
+mod sync;
 mod thrown;
 #[path = "../../bindings-node/src/times.rs"]
 mod times;

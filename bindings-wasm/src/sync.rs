@@ -1,0 +1,47 @@
+//! Syncs two memories of the module.
+
+use std::time::Duration;
+
+use memdir::value::{Fields, Value};
+use memdir::{NameCase, SyncError};
+use memdir_bindings_shared::arguments::{Arguments as Named, Times};
+use memdir_bindings_shared::sync::sync_options;
+use serde_json::Value as Json;
+
+use crate::arguments::Arguments;
+use crate::errors::Failure;
+use crate::handles::MEMORIES;
+use crate::input::value;
+use crate::progress::go_on;
+use crate::results::shown;
+
+/// No option of a sync is a time.
+const TIMES: Times = Times { read: |_| Err(" must be a valid Date"), rest: Duration::ZERO };
+
+/// The arguments are the number of the memory, whether the call is cancelled, the number of the other memory, the options, and
+/// whether JavaScript wants the progress.
+pub(crate) fn sync(given: &Arguments) -> Result<Json, Failure> {
+    let memory = MEMORIES.get(given.number(0))?.cancelled_by(&given.cancellation(1));
+    let other = MEMORIES.get(given.number(2))?;
+    let options = sync_options(&Named::new(&Given(given.get(3)), Vec::new(), TIMES))?;
+    // It was cancelled before it began.
+    memory.cancellation().check().map_err(|_| Failure::Sync(SyncError::Stopped))?;
+    let watched = given.flag(4);
+    let mut thrown = false;
+    let synced = memdir::sync(&memory, &other, &options, &mut |progress| {
+        go_on(watched, progress, &mut thrown)
+    });
+    if thrown {
+        return Err(Failure::Thrown);
+    }
+    synced.map(shown).map_err(Failure::Sync)
+}
+
+/// The given options, under their JavaScript names.
+struct Given<'a>(&'a Json);
+
+impl Fields for Given<'_> {
+    fn get<'a>(&'a self, name: &str) -> Option<Value<'a>> {
+        self.0.get(NameCase::Camel.of(name)).map(value)
+    }
+}
