@@ -48,7 +48,7 @@ func (c *call) explain(err, ofHook error) error {
 	switch {
 	case failed.own != 0:
 		failed.cause = c.errors[failed.own]
-	case failed.Kind == KindCancelled || failed.givenUp:
+	case failed.Kind == KindCancelled || failed.SyncKind == SyncStopped || failed.givenUp:
 		failed.cause = context.Cause(c.ctx)
 	case failed.Kind == KindHook:
 		failed.cause = ofHook

@@ -47,6 +47,6 @@ func (m *Memory) CopyTo(ctx context.Context, to *Memory, options CopyOptions) (C
 	arguments := map[string]any{
 		"to": uint64(to.number), "overwrite": options.Overwrite, "without_history": options.WithoutHistory,
 	}
-	err := m.callWith(ctx, m.isOwn || to.isOwn, "copy", arguments, &copied)
+	err := m.callWith(ctx, to, "copy", arguments, &copied)
 	return copied, err
 }

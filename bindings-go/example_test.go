@@ -4,6 +4,7 @@ package memdir_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -216,6 +217,42 @@ func ExampleMemory_CopyTo() {
 	copied, err := memory.CopyTo(ctx, other, memdir.CopyOptions{})
 	fmt.Println(copied.Files, copied.Bytes, err)
 	// Output: 1 8 <nil>
+}
+
+func ExampleMemory_Sync() {
+	ctx := context.Background()
+	laptop, err := memdir.Open("memory:", memdir.MemoryOptions{})
+	if err != nil {
+		panic(err)
+	}
+	defer laptop.Close()
+	server, err := memdir.OpenStore(mapstore.New(), memdir.MemoryOptions{})
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+	if err := laptop.Write(ctx, "/memories/tea.md", "- green\n"); err != nil {
+		panic(err)
+	}
+
+	synced, err := laptop.Sync(ctx, server, memdir.SyncOptions{Names: []string{"laptop", "server"}})
+	var failed *memdir.Error
+	if errors.As(err, &failed) && failed.SyncKind == memdir.SyncTooManyDeletions {
+		fmt.Println("many files are gone from one of the memories")
+	}
+	if err != nil {
+		panic(err)
+	}
+	for _, change := range synced.Changes {
+		fmt.Println(change.Side, change.Action, change.Path)
+	}
+	for _, conflict := range synced.Conflicts {
+		fmt.Println("both contents are kept:", conflict.Path, conflict.CopyPath)
+	}
+	for _, left := range synced.LeftOut {
+		fmt.Println("stays different:", left.Path, left.Details)
+	}
+	// Output: b created /memories/tea.md
 }
 
 func Example_yourOwnCode() {

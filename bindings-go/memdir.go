@@ -222,12 +222,11 @@ func (m *Memory) call(ctx context.Context, operation string, arguments, result a
 	if err := m.unopened(); err != nil {
 		return err
 	}
-	return m.callWith(ctx, m.isOwn, operation, arguments, result)
+	return m.callWith(ctx, m, operation, arguments, result)
 }
 
-// callWith is call for an operation that uses other stores beside the memory's. isOwn says whether any of them is the
-// application's own.
-func (m *Memory) callWith(ctx context.Context, isOwn bool, operation string, arguments, result any) error {
+// callWith is call for an operation that uses the stores of another memory as well.
+func (m *Memory) callWith(ctx context.Context, other *Memory, operation string, arguments, result any) error {
 	given, err := marshal(arguments, KindUsage)
 	if err != nil {
 		return err
@@ -243,9 +242,13 @@ func (m *Memory) callWith(ctx context.Context, isOwn bool, operation string, arg
 	}
 	defer inArguments.free()
 	defer runtime.KeepAlive(m)
-	begun, number, done := m.begin(ctx, isOwn)
+	begun, number, done := m.begin(ctx, m.isOwn || other.isOwn)
 	defer done()
 	limit := m.places.ofOperation(operation)
+	if !m.isOwn {
+		// A store of the application may call memories that share their slots with this one.
+		limit = other.places.ofOperation(operation)
+	}
 	if !limit.acquire(ctx) {
 		cancelled := &Error{Kind: KindCancelled, ReplyKind: ErrorCancelled, Message: "the call was cancelled before it began"}
 		return begun.explain(cancelled, nil)

@@ -51,6 +51,8 @@ const (
 	KindHistory Kind = "history"
 	// KindCopy is a copy that was stopped, or whose destination holds something else.
 	KindCopy Kind = "copy"
+	// KindSync is a sync that did not run to its end.
+	KindSync Kind = "sync"
 	// KindUsage is a call of a memory that is closed, or was never opened.
 	KindUsage Kind = "usage"
 	// KindInternal is a fault of memdir.
@@ -67,6 +69,8 @@ type Error struct {
 	Option string `json:"option"`
 	// HistoryKind is the case of a KindHistory.
 	HistoryKind HistoryKind `json:"history_kind"`
+	// SyncKind is the case of a KindSync.
+	SyncKind SyncKind `json:"sync_kind"`
 	// Paths are the affected files, such as those of a HistoryConflict or of a KindCopy.
 	Paths []string `json:"paths"`
 	// Conflicts name the later change of each path of a HistoryConflict, with its actor and its time.

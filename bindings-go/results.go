@@ -505,6 +505,122 @@ type Stats struct {
 	History *HistorySize `json:"history"`
 }
 
+// SyncAction: The kind of a SyncChange.
+type SyncAction string
+
+const (
+	// SyncActionCreated: The file was created.
+	SyncActionCreated SyncAction = "created"
+	// SyncActionReplaced: The content was replaced with that of the other memory.
+	SyncActionReplaced SyncAction = "replaced"
+	// SyncActionMerged: The changes of both memories were merged, line by line.
+	SyncActionMerged SyncAction = "merged"
+	// SyncActionRenamed: The file was renamed or moved.
+	SyncActionRenamed SyncAction = "renamed"
+	// SyncActionDeleted: The file was deleted.
+	SyncActionDeleted SyncAction = "deleted"
+)
+
+// SyncChange: A change that a sync made.
+type SyncChange struct {
+	// Path: The file.
+	Path string `json:"path"`
+	// Side: The memory that was changed.
+	Side SyncSide `json:"side"`
+	// Action: The kind of change.
+	Action SyncAction `json:"action"`
+	// OldPath: The old path of a renamed file; otherwise empty.
+	OldPath string `json:"old_path"`
+}
+
+// SyncConflict: A file with two contents that cannot be merged.
+type SyncConflict struct {
+	// Path: The file. It has the content of the memory that is not Side.
+	Path string `json:"path"`
+	// CopyPath: The file with the other content.
+	CopyPath string `json:"copy_path"`
+	// Side: The memory from which the content of the copy is.
+	Side SyncSide `json:"side"`
+	// Modified: When that content was last written there, if its store keeps times.
+	Modified time.Time `json:"modified"`
+}
+
+// SyncKind: The reason why a sync did not run to its end. Nothing was changed, unless it is Stopped.
+type SyncKind string
+
+const (
+	// SyncOverlapping: Both memories are the same, or one contains the other.
+	SyncOverlapping SyncKind = "overlapping"
+	// SyncTooManyDeletions: More than a quarter of a memory's files would be deleted, or all of them, and the option "delete"
+	// was not set.
+	SyncTooManyDeletions SyncKind = "too_many_deletions"
+	// SyncReadOnly: A memory that the sync would have to change is read-only.
+	SyncReadOnly SyncKind = "read_only"
+	// SyncStopped: The callback for the progress or a cancellation stopped the sync. The changes before that stay, and the
+	// next sync makes the others.
+	SyncStopped SyncKind = "stopped"
+)
+
+// SyncLeftOut: A file that a sync did not make equal.
+type SyncLeftOut struct {
+	// Path: The file.
+	Path string `json:"path"`
+	// Side: The memory that could not be changed or read. With the reason OneWay, it is the one that has a change of its own.
+	Side SyncSide `json:"side"`
+	// Reason: Why.
+	Reason SyncReason `json:"reason"`
+	// Details: A sentence about the reason.
+	Details string `json:"details"`
+}
+
+// SyncReason: Why a file was left out of a sync.
+type SyncReason string
+
+const (
+	// SyncReasonUnreadable: The memory has something at the path, or above it, that cannot be read.
+	SyncReasonUnreadable SyncReason = "unreadable"
+	// SyncReasonRefused: An option of the memory, or its store, refused the change.
+	SyncReasonRefused SyncReason = "refused"
+	// SyncReasonSameName: The memory cannot tell the name from that of another file, because it ignores case.
+	SyncReasonSameName SyncReason = "same_name"
+	// SyncReasonBadName: The memory cannot keep such a name.
+	SyncReasonBadName SyncReason = "bad_name"
+	// SyncReasonChanging: The file was changed again and again while the sync compared it. The next sync takes it.
+	SyncReasonChanging SyncReason = "changing"
+	// SyncReasonTooLarge: The file is larger than the option of the sync allows.
+	SyncReasonTooLarge SyncReason = "too_large"
+	// SyncReasonOneWay: The sync goes one way, and the memory that it writes to has a change of its own.
+	SyncReasonOneWay SyncReason = "one_way"
+	// SyncReasonDirectory: A directory is in the way, and cannot be removed: the store has no way to remove an empty directory
+	// safely, or the directory has files that are not synced.
+	SyncReasonDirectory SyncReason = "directory"
+)
+
+// SyncSide: One of the two memories of a sync.
+type SyncSide string
+
+const (
+	// SyncSideA: The memory that is named first, or whose method was called.
+	SyncSideA SyncSide = "a"
+	// SyncSideB: The memory that is named second, or that was passed.
+	SyncSideB SyncSide = "b"
+)
+
+// Synced: The result of a sync.
+type Synced struct {
+	// Changes: The changes, sorted by path. With a dry run, those that would be made.
+	Changes []SyncChange `json:"changes"`
+	// Conflicts: The files that both memories had changed in ways that cannot be merged, sorted by path. Both contents are
+	// kept.
+	Conflicts []SyncConflict `json:"conflicts"`
+	// LeftOut: The files that stay different, with reasons, sorted by path.
+	LeftOut []SyncLeftOut `json:"left_out"`
+	// Equal: The number of files that both memories have with the same content, at the end.
+	Equal int `json:"equal"`
+	// HasBaseline: Whether the memories knew each other from an earlier sync. If not, nothing was deleted.
+	HasBaseline bool `json:"has_baseline"`
+}
+
 // TimedPath: A file and one of its times.
 type TimedPath struct {
 	// Path: The path of the file.
@@ -530,6 +646,12 @@ type Version struct {
 	Time time.Time `json:"time"`
 	// Actor: The actor, as set on the memory that made the change; empty if none was set.
 	Actor string `json:"actor"`
+	// Partner: The name of the other memory if a sync made the change; otherwise empty.
+	Partner string `json:"partner"`
+	// PartnerChange: The newest change in the history of the other memory when the sync compared both. The version that the
+	// sync took is usually the newest one of the file up to this change, and has the same sha256. Empty if the other memory
+	// has no history, or no sync made the change.
+	PartnerChange string `json:"partner_change"`
 	// Size: The size of the content in bytes. Nil if the file was deleted, if its content is redacted, or if it was not read
 	// since it was moved.
 	Size *int64 `json:"size"`

@@ -10,8 +10,9 @@
  * - A memory is a number, not a pointer. 0 means no memory. Numbers are never reused, so using a closed memory is an error
  *   and never undefined behaviour.
  * - `error` may be NULL. Otherwise every call sets it: to NULL, or to a JSON object. The object has a "message" and a "kind":
- *   "config", "store", "cancelled", "refused", "hook", "history", "copy", "usage" or "internal". An error about an option
- *   also has "option", an error about files "paths", and an error about the history "history_kind" and "conflicts".
+ *   "config", "store", "cancelled", "refused", "hook", "history", "copy", "sync", "usage" or "internal". An error about an
+ *   option also has "option", an error about files "paths", an error about the history "history_kind" and "conflicts",
+ *   and an error of a sync "sync_kind".
  * - Any thread may call any function at any time. The library calls only the functions of your own stores (memdir_host). No
  *   panic or exception leaves a function.
  */
@@ -327,8 +328,8 @@ char *memdir_finish(uint64_t pending,
  *   or a tool for each command, for hosts that do not know Anthropic's memory tool.
  * - "history" {"path": null, "limit": null, "before": null, "actor": null, "change": null, "since": null}: the versions of
  *   a file, of everything below a directory, or of everything, newest first. Each has "id", "change", "operation", "path",
- *   "old_path", "time", "actor", "size", "sha256", "is_current" and "redacted"; a value that a version lacks is null. This
- *   and the operations to "trim_history" need the option "history".
+ *   "old_path", "time", "actor", "partner", "partner_change", "size", "sha256", "is_current" and "redacted"; a value that a
+ *   version lacks is null. This and the operations to "trim_history" need the option "history".
  * - "resolve_id" {"part"}: the whole id of the version or the change that matches a part of an id: its beginning or its
  *   end, at least 6 digits.
  * - "export_history" {}: the history as a stream for git fast-import, in the form of "read_version".
@@ -371,6 +372,15 @@ char *memdir_finish(uint64_t pending,
  *   has a history of its own, or the history is damaged, the error has the kind "copy", unless "without_history" is true.
  *   Each file is read back and compared. Returns "files", "bytes", "equal", "directories", "left_out" and "changes" (null
  *   without a history). If it is cancelled, the files that are already copied stay, and another copy does the rest.
+ * - "sync" {"to", "on_conflict": "keep-both", "one_way": false, "dry_run": false, "delete": false, "exclude": [],
+ *   "max_file_bytes": null, "names": null}: makes this memory, "a", and another one, "b", equal. "to" is the number of "b".
+ *   Changes of both are merged line by line. If the same lines differ, both contents are kept, unless "on_conflict" is "a" or
+ *   "b". With "one_way" only "b" is changed, with "dry_run" nothing. Files that match a pattern of "exclude", or have more
+ *   than "max_file_bytes", stay as they are. "names" are two names for the memories, in the names of conflict copies. Returns
+ *   "changes", "conflicts", "left_out", "equal" and "has_baseline". An error has the kind "sync". Its "sync_kind" is
+ *   "overlapping" if both are the same memory, "read_only", "too_many_deletions" or "stopped". Too many deletions are more than
+ *   a quarter of a memory's files, or all of them; "delete" allows them. A sync is stopped if the call is cancelled. Then the
+ *   changes that were made before stay, and another sync makes the others. After the other errors nothing was changed.
  * - "clear" {}: deletes everything below /memories. The result is a sentence. With a history, the history keeps all
  *   contents.
  * - "erase" {"dry_run": false}: removes everything for good, with the whole history, with and without the option "history".

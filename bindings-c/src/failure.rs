@@ -4,6 +4,7 @@ use std::error::Error as StdError;
 
 use memdir::copy::CopyError;
 use memdir::history::{Conflict, HistoryError, HistoryErrorKind};
+use memdir::sync::{SyncError, SyncErrorKind};
 use memdir::{ConfigError, Error, ErrorKind, StoreError};
 use serde_json::json;
 
@@ -26,6 +27,8 @@ pub(crate) struct Failure {
     given_up: bool,
     /// More about an error of the history.
     history: Option<Box<HistoryFailure>>,
+    /// The case of an error of a sync.
+    sync: Option<SyncErrorKind>,
 }
 
 /// The case of an error of the history, and the later changes.
@@ -56,6 +59,7 @@ impl Failure {
             own: None,
             given_up: false,
             history: None,
+            sync: None,
         }
     }
 
@@ -81,6 +85,9 @@ impl Failure {
             let HistoryFailure { kind, conflicts } = &**history;
             shown["history_kind"] = json!(kind);
             shown["conflicts"] = json!(conflicts);
+        }
+        if let Some(sync) = self.sync {
+            shown["sync_kind"] = json!(sync);
         }
         shown.to_string()
     }
@@ -148,6 +155,16 @@ impl From<HistoryError> for Failure {
         let conflicts = error.conflicts().to_vec();
         let history = Some(Box::new(HistoryFailure { kind: error.kind(), conflicts }));
         Self { paths, history, ..Self::of("history", error.to_string()) }
+    }
+}
+
+impl From<SyncError> for Failure {
+    fn from(error: SyncError) -> Self {
+        let (message, sync) = (error.to_string(), error.kind());
+        match error {
+            SyncError::Store { error, .. } => Self { message, ..error.into() },
+            _ => Self { sync, ..Self::of("sync", message) },
+        }
     }
 }
 

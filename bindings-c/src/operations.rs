@@ -9,6 +9,7 @@ use memdir::{CopyOptions, Memory, OnExisting};
 use memdir_bindings_shared::arguments::{Arguments, wrong};
 use memdir_bindings_shared::check::check;
 use memdir_bindings_shared::operations::perform;
+use memdir_bindings_shared::sync::{SYNC_OPTIONS, sync_options};
 use serde_json::Value;
 
 use crate::arguments::{NO_SPAN, named, parse, span, without_nulls};
@@ -37,6 +38,7 @@ pub(crate) fn call(opened: &Opened, name: &str, arguments: &str) -> Result<Value
             Ok(shown(&check(memory.cancellation(), &opened.store)?))
         }
         "copy" => copy(memory, &given),
+        "sync" => sync(memory, &given),
         "clear" => {
             given.none_but(&[])?;
             Ok(memory.clear()?.into())
@@ -68,11 +70,7 @@ fn dialect(given: &Arguments<'_>) -> Result<Dialect, Failure> {
 /// Copies to another memory, by its number. A cancelled copy ends before the next file.
 fn copy(memory: &Memory, given: &Arguments<'_>) -> Result<Value, Failure> {
     given.none_but(&["to", "overwrite", "without_history"])?;
-    let to = match given.get("to").unwrap_or(Null) {
-        Given::Integer(number) => u64::try_from(number).unwrap_or_default(),
-        other => return Err(wrong("to", " must be the number of a memory", other).into()),
-    };
-    let to = MEMORIES.get(to)?.memory;
+    let to = other(given)?;
     let mut how = CopyOptions::default();
     let overwrite = given.flag("overwrite")?;
     how.existing = if overwrite { OnExisting::Overwrite } else { OnExisting::Error };
@@ -80,6 +78,24 @@ fn copy(memory: &Memory, given: &Arguments<'_>) -> Result<Value, Failure> {
     how.durability = to.options().durability;
     let copied = memory.copy_to(&to, how, &mut |_| ControlFlow::Continue(()))?;
     Ok(shown(&copied))
+}
+
+/// Syncs with another memory, by its number. A cancelled sync ends before the next file.
+fn sync(memory: &Memory, given: &Arguments<'_>) -> Result<Value, Failure> {
+    let mut names = vec!["to"];
+    names.extend(SYNC_OPTIONS);
+    given.none_but(&names)?;
+    let (to, options) = (other(given)?, sync_options(given)?);
+    Ok(shown(&memdir::sync(memory, &to, &options, &mut |_| ControlFlow::Continue(()))?))
+}
+
+/// The memory whose number is the argument "to".
+fn other(given: &Arguments<'_>) -> Result<Memory, Failure> {
+    let number = match given.get("to").unwrap_or(Null) {
+        Given::Integer(number) => u64::try_from(number).unwrap_or_default(),
+        other => return Err(wrong("to", " must be the number of a memory", other).into()),
+    };
+    Ok(MEMORIES.get(number)?.memory)
 }
 
 fn expire(memory: &Memory, given: &Arguments<'_>) -> Result<Value, Failure> {

@@ -569,3 +569,38 @@ fn a_memory_is_copied_into_another_one() {
         memdir_close(memory);
     }
 }
+
+#[test]
+fn stores_of_the_application_are_synced() {
+    for late in [false, true] {
+        let [one, other] = [(); 2].map(|()| new_store(|store| store.late = late));
+        let (a, b) = (open_own(one), open_own(other));
+        let number = memdir_cancellable(a);
+        let sync = |options: Value| operation(number, "sync", &options.to_string());
+        execute(a, CREATE);
+        let synced = sync(json!({ "to": b })).unwrap();
+        assert_eq!(synced["changes"][0]["action"], "created", "{synced}");
+        execute(a, INSERT);
+        execute(b, r#"{"command": "create", "path": "/memories/b", "file_text": "b\n"}"#);
+        for store in [one, other] {
+            stores().get_mut(&store).unwrap().calls.clear();
+        }
+        let synced = sync(json!({ "to": b })).unwrap();
+        assert_eq!(synced["changes"].as_array().unwrap().len(), 2, "{synced}");
+        for store in [one, other] {
+            let stores = stores();
+            assert_eq!(stores[&store].nodes["/memories/a"], Some(b"one\ntwo\n".to_vec()));
+            assert_eq!(stores[&store].nodes["/memories/b"], Some(b"b\n".to_vec()));
+            // Each request says for which call it is.
+            assert!(stores[&store].calls.iter().all(|call| *call == number));
+        }
+        let gone = json!({ "failed": "the disk is gone", "number": 7 });
+        stores().get_mut(&other).unwrap().wrong.insert("write".to_owned(), gone);
+        execute(a, r#"{"command": "create", "path": "/memories/c", "file_text": "c\n"}"#);
+        let error = sync(json!({ "to": b })).unwrap_err();
+        assert_eq!((&error["kind"], &error["own"]), (&json!("store"), &json!(7)), "{error}");
+        for memory in [number, a, b] {
+            memdir_close(memory);
+        }
+    }
+}

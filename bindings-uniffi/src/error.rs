@@ -5,7 +5,7 @@ use memdir::{ConfigError, NameCase, StoreError};
 
 use crate::reply::{Reply, sentence};
 use crate::results::Conflict;
-use crate::results::{ErrorKind, HistoryErrorKind};
+use crate::results::{ErrorKind, HistoryErrorKind, SyncErrorKind};
 
 /// The reason why a call failed.
 #[derive(uniffi::Error, thiserror::Error, Debug)]
@@ -65,6 +65,14 @@ pub enum MemdirError {
         paths: Vec<String>,
         /// For a conflict, the later change of each path, with its actor and its time. Otherwise empty.
         conflicts: Vec<Conflict>,
+    },
+    /// A sync did not run to its end. Nothing was changed, unless `kind` says that it was stopped.
+    #[error("{reason}")]
+    Sync {
+        /// The error message.
+        reason: String,
+        /// The case.
+        kind: SyncErrorKind,
     },
 }
 
@@ -153,7 +161,8 @@ impl MemdirError {
             }
             Self::Config { reason, .. }
             | Self::Copy { reason, .. }
-            | Self::History { reason, .. } => (memdir::Error::Config(reason.clone().into()), None),
+            | Self::History { reason, .. }
+            | Self::Sync { reason, .. } => (memdir::Error::Config(reason.clone().into()), None),
         };
         Reply { cause, ..memdir::Reply::from(Err(error)).into() }
     }

@@ -31,6 +31,7 @@ mod results;
 mod stats;
 mod store;
 mod swap;
+mod sync;
 mod time;
 mod watch;
 
@@ -55,6 +56,7 @@ pub use rekey::{rekey, rekey_store};
 pub use reply::{Reply, ReplyImage, image_type};
 pub use results::*;
 pub use store::{Edit, Store, StoreError};
+pub use sync::{OnConflict, SyncWatch};
 pub use watch::Watch;
 
 uniffi::setup_scaffolding!("memdir");

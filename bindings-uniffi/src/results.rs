@@ -999,6 +999,260 @@ impl From<memdir::Stats> for Stats {
     }
 }
 
+/// The kind of a `SyncChange`.
+#[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SyncAction {
+    /// The file was created.
+    Created,
+    /// The content was replaced with that of the other memory.
+    Replaced,
+    /// The changes of both memories were merged, line by line.
+    Merged,
+    /// The file was renamed or moved.
+    Renamed,
+    /// The file was deleted.
+    Deleted,
+}
+
+impl From<memdir::sync::SyncAction> for SyncAction {
+    fn from(value: memdir::sync::SyncAction) -> Self {
+        match value {
+            memdir::sync::SyncAction::Created => Self::Created,
+            memdir::sync::SyncAction::Replaced => Self::Replaced,
+            memdir::sync::SyncAction::Merged => Self::Merged,
+            memdir::sync::SyncAction::Renamed => Self::Renamed,
+            _ => Self::Deleted,
+        }
+    }
+}
+
+/// A change that a sync made.
+#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
+pub struct SyncChange {
+    /// The file.
+    pub path: String,
+    /// The memory that was changed.
+    pub side: SyncSide,
+    /// The kind of change.
+    pub action: SyncAction,
+    /// The old path of a renamed file; otherwise null.
+    #[uniffi(default = None)]
+    pub old_path: Option<String>,
+}
+
+impl From<memdir::sync::SyncChange> for SyncChange {
+    fn from(value: memdir::sync::SyncChange) -> Self {
+        Self {
+            path: value.path.to_string(),
+            side: value.side.into(),
+            action: value.action.into(),
+            old_path: value.old_path.as_ref().map(ToString::to_string),
+        }
+    }
+}
+
+/// A file with two contents that cannot be merged.
+#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
+pub struct SyncConflict {
+    /// The file. It has the content of the memory that is not `side`.
+    pub path: String,
+    /// The file with the other content.
+    pub copy_path: String,
+    /// The memory from which the content of the copy is.
+    pub side: SyncSide,
+    /// When that content was last written there, if its store keeps times.
+    #[uniffi(default = None)]
+    pub modified: Option<SystemTime>,
+}
+
+impl From<memdir::sync::SyncConflict> for SyncConflict {
+    fn from(value: memdir::sync::SyncConflict) -> Self {
+        Self {
+            path: value.path.to_string(),
+            copy_path: value.copy_path.to_string(),
+            side: value.side.into(),
+            modified: value.modified,
+        }
+    }
+}
+
+/// The reason why a sync did not run to its end. Nothing was changed, unless it is `stopped`.
+#[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SyncErrorKind {
+    /// Both memories are the same, or one contains the other.
+    Overlapping,
+    /// More than a quarter of a memory's files would be deleted, or all of them, and the option `delete` was not set.
+    TooManyDeletions,
+    /// A memory that the sync would have to change is read-only.
+    ReadOnly,
+    /// The callback for the progress or a cancellation stopped the sync. The changes before that stay, and the next
+    /// sync makes the others.
+    Stopped,
+}
+
+impl From<memdir::sync::SyncErrorKind> for SyncErrorKind {
+    fn from(value: memdir::sync::SyncErrorKind) -> Self {
+        match value {
+            memdir::sync::SyncErrorKind::Overlapping => Self::Overlapping,
+            memdir::sync::SyncErrorKind::TooManyDeletions => Self::TooManyDeletions,
+            memdir::sync::SyncErrorKind::ReadOnly => Self::ReadOnly,
+            _ => Self::Stopped,
+        }
+    }
+}
+
+/// A file that a sync did not make equal.
+#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
+pub struct SyncLeftOut {
+    /// The file.
+    pub path: String,
+    /// The memory that could not be changed or read. With the reason `OneWay`, it is the one that has a change of its
+    /// own.
+    pub side: SyncSide,
+    /// Why.
+    pub reason: SyncReason,
+    /// A sentence about the reason.
+    pub details: String,
+}
+
+impl From<memdir::sync::SyncLeftOut> for SyncLeftOut {
+    fn from(value: memdir::sync::SyncLeftOut) -> Self {
+        Self {
+            path: value.path.to_string(),
+            side: value.side.into(),
+            reason: value.reason.into(),
+            details: value.details,
+        }
+    }
+}
+
+/// The phase of a sync.
+#[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SyncPhase {
+    /// Files are read and compared. Nothing is changed.
+    Comparing,
+    /// Files are changed.
+    Changing,
+}
+
+impl From<memdir::sync::SyncPhase> for SyncPhase {
+    fn from(value: memdir::sync::SyncPhase) -> Self {
+        match value {
+            memdir::sync::SyncPhase::Comparing => Self::Comparing,
+            _ => Self::Changing,
+        }
+    }
+}
+
+/// The progress of a sync.
+#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
+pub struct SyncProgress {
+    /// The current phase.
+    pub phase: SyncPhase,
+    /// The next file.
+    pub path: String,
+    /// The number of files of this phase before this one.
+    pub files: i64,
+    /// The number of all files of this phase, as far as it is known.
+    pub of_files: i64,
+}
+
+impl From<memdir::sync::SyncProgress<'_>> for SyncProgress {
+    fn from(value: memdir::sync::SyncProgress<'_>) -> Self {
+        Self {
+            phase: value.phase.into(),
+            path: value.path.to_string(),
+            files: number(value.files),
+            of_files: number(value.of_files),
+        }
+    }
+}
+
+/// Why a file was left out of a sync.
+#[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SyncReason {
+    /// The memory has something at the path, or above it, that cannot be read.
+    Unreadable,
+    /// An option of the memory, or its store, refused the change.
+    Refused,
+    /// The memory cannot tell the name from that of another file, because it ignores case.
+    SameName,
+    /// The memory cannot keep such a name.
+    BadName,
+    /// The file was changed again and again while the sync compared it. The next sync takes it.
+    Changing,
+    /// The file is larger than the option of the sync allows.
+    TooLarge,
+    /// The sync goes one way, and the memory that it writes to has a change of its own.
+    OneWay,
+    /// A directory is in the way, and cannot be removed: the store has no way to remove an empty directory safely, or
+    /// the directory has files that are not synced.
+    Directory,
+}
+
+impl From<memdir::sync::SyncReason> for SyncReason {
+    fn from(value: memdir::sync::SyncReason) -> Self {
+        match value {
+            memdir::sync::SyncReason::Unreadable => Self::Unreadable,
+            memdir::sync::SyncReason::Refused => Self::Refused,
+            memdir::sync::SyncReason::SameName => Self::SameName,
+            memdir::sync::SyncReason::BadName => Self::BadName,
+            memdir::sync::SyncReason::Changing => Self::Changing,
+            memdir::sync::SyncReason::TooLarge => Self::TooLarge,
+            memdir::sync::SyncReason::OneWay => Self::OneWay,
+            _ => Self::Directory,
+        }
+    }
+}
+
+/// One of the two memories of a sync.
+#[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SyncSide {
+    /// The memory that is named first, or whose method was called.
+    A,
+    /// The memory that is named second, or that was passed.
+    B,
+}
+
+impl From<memdir::sync::SyncSide> for SyncSide {
+    fn from(value: memdir::sync::SyncSide) -> Self {
+        match value {
+            memdir::sync::SyncSide::A => Self::A,
+            _ => Self::B,
+        }
+    }
+}
+
+/// The result of a sync.
+#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
+pub struct Synced {
+    /// The changes, sorted by path. With a dry run, those that would be made.
+    #[uniffi(default = [])]
+    pub changes: Vec<SyncChange>,
+    /// The files that both memories had changed in ways that cannot be merged, sorted by path. Both contents are kept.
+    #[uniffi(default = [])]
+    pub conflicts: Vec<SyncConflict>,
+    /// The files that stay different, with reasons, sorted by path.
+    #[uniffi(default = [])]
+    pub left_out: Vec<SyncLeftOut>,
+    /// The number of files that both memories have with the same content, at the end.
+    pub equal: i64,
+    /// Whether the memories knew each other from an earlier sync. If not, nothing was deleted.
+    pub has_baseline: bool,
+}
+
+impl From<memdir::sync::Synced> for Synced {
+    fn from(value: memdir::sync::Synced) -> Self {
+        Self {
+            changes: value.changes.into_iter().map(Into::into).collect(),
+            conflicts: value.conflicts.into_iter().map(Into::into).collect(),
+            left_out: value.left_out.into_iter().map(Into::into).collect(),
+            equal: number(value.equal),
+            has_baseline: value.has_baseline,
+        }
+    }
+}
+
 /// A file and one of its times.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct TimedPath {
@@ -1034,6 +1288,14 @@ pub struct Version {
     /// The actor, as set on the memory that made the change; null if none was set.
     #[uniffi(default = None)]
     pub actor: Option<String>,
+    /// The name of the other memory if a sync made the change; otherwise null.
+    #[uniffi(default = None)]
+    pub partner: Option<String>,
+    /// The newest change in the history of the other memory when the sync compared both. The version that the sync took
+    /// is usually the newest one of the file up to this change, and has the same `sha256`. Null if the other memory has
+    /// no history, or no sync made the change.
+    #[uniffi(default = None)]
+    pub partner_change: Option<String>,
     /// The size of the content in bytes. Null if the file was deleted, if its content is redacted, or if it was not
     /// read since it was moved.
     #[uniffi(default = None)]
@@ -1058,6 +1320,8 @@ impl From<memdir::history::Version> for Version {
             old_path: value.old_path.as_ref().map(ToString::to_string),
             time: value.time,
             actor: value.actor,
+            partner: value.partner,
+            partner_change: value.partner_change.as_ref().map(ToString::to_string),
             size: value.size.map(number),
             sha256: value.sha256,
             is_current: value.is_current,

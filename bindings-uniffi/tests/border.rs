@@ -6,8 +6,8 @@ use std::time::SystemTime;
 
 use memdir_ffi::{
     Cancellation, Command, Edit, Entry, HookDecision, MemdirError, MemdirKey, Memory,
-    MemoryOptions, OnExisting, Outcome, Store, StoreError, StoreFactory, cancelled_reply,
-    check_contract, open_store, rekey_store,
+    MemoryOptions, OnConflict, OnExisting, Outcome, Store, StoreError, StoreFactory, SyncErrorKind,
+    SyncProgress, SyncWatch, Synced, cancelled_reply, check_contract, open_store, rekey_store,
 };
 
 fn defaults() -> MemoryOptions {
@@ -378,4 +378,42 @@ fn a_pending_call_ends_once() {
     refused.fail_hook("asked about nothing".into());
     assert_eq!(refused.event().unwrap().outcome, Outcome::Refused);
     assert!(matches!(refused.text(), Err(MemdirError::Refused { .. })));
+}
+
+/// Answers a sync that asks whether to continue.
+struct Watching(Result<bool, StoreError>);
+
+impl SyncWatch for Watching {
+    fn syncing(&self, _: SyncProgress) -> Result<bool, StoreError> {
+        self.0.clone()
+    }
+}
+
+#[test]
+fn a_sync_has_errors_of_its_own_and_those_of_its_watch() {
+    let memory = || Arc::new(Memory::new(Some("memory:".into()), defaults(), None).unwrap());
+    let (one, other) = (memory(), memory());
+    one.create("/memories/a".into(), "one".into()).unwrap();
+    let sync = |memory: &Arc<Memory>, watch: Option<Watching>| {
+        let watch = watch.map(|watch| Arc::new(watch) as Arc<dyn SyncWatch>);
+        let keep = Some(OnConflict::KeepBoth);
+        one.sync(Arc::clone(memory), keep, false, false, false, vec![], None, None, watch)
+    };
+    let kind = |synced: Result<Synced, MemdirError>| match synced.unwrap_err() {
+        MemdirError::Sync { kind, .. } => kind,
+        error => panic!("{error:?}"),
+    };
+    assert_eq!(kind(sync(&one, None)), SyncErrorKind::Overlapping);
+    assert_eq!(kind(sync(&other, Some(Watching(Ok(false))))), SyncErrorKind::Stopped);
+    let failed = StoreError::Failed { reason: "no more".to_owned() };
+    let error = sync(&other, Some(Watching(Err(failed)))).unwrap_err();
+    assert!(matches!(&error, MemdirError::Store { reason, .. } if reason.contains("no more")));
+    let synced = sync(&other, Some(Watching(Ok(true)))).unwrap();
+    assert_eq!((synced.changes.len(), synced.equal), (1, 1));
+    let names = Some(vec!["laptop".into()]);
+    let wrong = one.sync(other, None, false, false, false, vec![], None, names, None).unwrap_err();
+    assert!(
+        matches!(&wrong, MemdirError::Config { option: Some(option), .. } if option == "names")
+    );
+    assert_eq!(wrong.to_string(), "names must be two names, got [\"laptop\"]");
 }

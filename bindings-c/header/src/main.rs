@@ -21,8 +21,9 @@ const RULES: &str = "/*
  * - A memory is a number, not a pointer. 0 means no memory. Numbers are never reused, so using a closed memory is an error
  *   and never undefined behaviour.
  * - `error` may be NULL. Otherwise every call sets it: to NULL, or to a JSON object. The object has a \"message\" and a \"kind\":
- *   \"config\", \"store\", \"cancelled\", \"refused\", \"hook\", \"history\", \"copy\", \"usage\" or \"internal\". An error about an option
- *   also has \"option\", an error about files \"paths\", and an error about the history \"history_kind\" and \"conflicts\".
+ *   \"config\", \"store\", \"cancelled\", \"refused\", \"hook\", \"history\", \"copy\", \"sync\", \"usage\" or \"internal\". An error about an
+ *   option also has \"option\", an error about files \"paths\", an error about the history \"history_kind\" and \"conflicts\",
+ *   and an error of a sync \"sync_kind\".
  * - Any thread may call any function at any time. The library calls only the functions of your own stores (memdir_host). No
  *   panic or exception leaves a function.
  */";

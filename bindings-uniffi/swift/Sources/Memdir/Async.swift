@@ -93,6 +93,19 @@ extension Memory {
         return try await expire(olderThan: interval, dryRun: dryRun, watch: watch)
     }
 
+    /// Makes this memory and another one equal. This is the blocking `sync` for asynchronous code. The model cannot call
+    /// this. If the task is cancelled, the sync stops, and the changes that were made before stay.
+    public func sync(
+        other: Memory, onConflict: OnConflict? = nil, oneWay: Bool = false, dryRun: Bool = false, delete: Bool = false,
+        exclude: [String] = [], maxFileBytes: Int64? = nil, names: [String]? = nil, watch: (any SyncWatch)? = nil
+    ) async throws -> Synced {
+        try await off {
+            try $0.sync(
+                other: other, onConflict: onConflict, oneWay: oneWay, dryRun: dryRun, delete: delete, exclude: exclude,
+                maxFileBytes: maxFileBytes, names: names, watch: watch)
+        }
+    }
+
     /// The text of a file as it is stored. This is the blocking `read` for asynchronous code. The model cannot call this.
     public func read(path: String) async throws -> String {
         try await off(.views) { try $0.read(path: path) }

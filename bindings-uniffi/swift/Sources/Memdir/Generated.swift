@@ -2546,6 +2546,31 @@ public protocol MemoryProtocol: AnyObject, Sendable {
     func stats() throws  -> Stats
 
     /**
+     * Makes this memory and `other` equal. In the result this memory is `a`, and `other` is `b`. The model cannot
+     * call this.
+     *
+     * Both memories are compared with what they last agreed on. If one has changed a file, the other follows. If both
+     * have, their changes are merged line by line. If the same lines differ, both contents are kept. A file is deleted
+     * only if the other memory has deleted it, and this one has not changed it since. The first sync deletes nothing.
+     * The options of each memory hold for what is written to it. Its history shows the sync as one change with the
+     * actor `sync`.
+     *
+     * - `on_conflict`: the content that wins if the changes cannot be merged; null keeps both.
+     * - `one_way`: only `other` is changed.
+     * - `dry_run`: nothing is changed, and the result says what would be.
+     * - `delete`: allows the sync to delete more than a quarter of a memory's files, or all of them.
+     * - `exclude`: patterns of paths that stay as they are in both memories.
+     * - `max_file_bytes`: larger files stay as they are; null is no limit.
+     * - `names`: two names for the memories in those of conflict copies, such as `laptop` and `server`; null is the
+     * name of the directory, or `a` and `b`.
+     * - `watch`: receives the progress, and can stop the sync.
+     *
+     * Throws `Sync`, whose `kind` says why, `Config` if an option is wrong, `Store` if a store failed or `watch` threw.
+     * After a stop or a failure, the changes that were made before stay, and the next sync makes the others.
+     */
+    func sync(other: Memory, onConflict: OnConflict?, oneWay: Bool, dryRun: Bool, delete: Bool, exclude: [MemdirText], maxFileBytes: Int64?, names: [MemdirText]?, watch: SyncWatch?) throws  -> Synced
+
+    /**
      * Watches the files at `path` and below it for changes: by this process, by other processes, and by programs that
      * write to the store directly. A null path is `/memories`. The path need not exist yet.
      *
@@ -3525,6 +3550,47 @@ open func stats()throws  -> Stats  {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_memory_stats(
             self.uniffiCloneHandle(),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * Makes this memory and `other` equal. In the result this memory is `a`, and `other` is `b`. The model cannot
+     * call this.
+     *
+     * Both memories are compared with what they last agreed on. If one has changed a file, the other follows. If both
+     * have, their changes are merged line by line. If the same lines differ, both contents are kept. A file is deleted
+     * only if the other memory has deleted it, and this one has not changed it since. The first sync deletes nothing.
+     * The options of each memory hold for what is written to it. Its history shows the sync as one change with the
+     * actor `sync`.
+     *
+     * - `on_conflict`: the content that wins if the changes cannot be merged; null keeps both.
+     * - `one_way`: only `other` is changed.
+     * - `dry_run`: nothing is changed, and the result says what would be.
+     * - `delete`: allows the sync to delete more than a quarter of a memory's files, or all of them.
+     * - `exclude`: patterns of paths that stay as they are in both memories.
+     * - `max_file_bytes`: larger files stay as they are; null is no limit.
+     * - `names`: two names for the memories in those of conflict copies, such as `laptop` and `server`; null is the
+     * name of the directory, or `a` and `b`.
+     * - `watch`: receives the progress, and can stop the sync.
+     *
+     * Throws `Sync`, whose `kind` says why, `Config` if an option is wrong, `Store` if a store failed or `watch` threw.
+     * After a stop or a failure, the changes that were made before stay, and the next sync makes the others.
+     */
+open func sync(other: Memory, onConflict: OnConflict? = nil, oneWay: Bool = false, dryRun: Bool = false, delete: Bool = false, exclude: [MemdirText] = [], maxFileBytes: Int64? = nil, names: [MemdirText]? = nil, watch: SyncWatch? = nil)throws  -> Synced  {
+    return try  FfiConverterTypeSynced_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_sync(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemory_lower(other),
+        FfiConverterOptionTypeOnConflict.lower(onConflict),
+        FfiConverterBool.lower(oneWay),
+        FfiConverterBool.lower(dryRun),
+        FfiConverterBool.lower(delete),
+        FfiConverterSequenceTypeMemdirText.lower(exclude),
+        FfiConverterOptionInt64.lower(maxFileBytes),
+        FfiConverterOptionSequenceTypeMemdirText.lower(names),
+        FfiConverterOptionTypeSyncWatch.lower(watch),uniffiCallStatus
     )
 })
 }
@@ -5360,6 +5426,220 @@ public func FfiConverterTypeSubscription_lift(_ handle: UInt64) throws -> Subscr
 #endif
 public func FfiConverterTypeSubscription_lower(_ value: Subscription) -> UInt64 {
     return FfiConverterTypeSubscription.lower(value)
+}
+
+
+
+
+
+
+/**
+ * Receives the progress of a sync.
+ */
+public protocol SyncWatch: AnyObject, Sendable {
+
+    /**
+     * Called before each file, or group of files. If it returns false or throws, the sync stops. The changes that
+     * were made before stay, and the next sync makes the others.
+     */
+    func syncing(progress: SyncProgress) throws  -> Bool
+
+}
+/**
+ * Receives the progress of a sync.
+ */
+open class SyncWatchImpl: SyncWatch, @unchecked Sendable {
+    fileprivate let handle: UInt64
+
+    /// Used to instantiate a [FFIObject] without an actual handle, for fakes in tests, mostly.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public struct NoHandle {
+        public init() {}
+    }
+
+    // TODO: We'd like this to be `private` but for Swifty reasons,
+    // we can't implement `FfiConverter` without making this `required` and we can't
+    // make it `required` without making it `public`.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    required public init(unsafeFromHandle handle: UInt64) {
+        self.handle = handle
+    }
+
+    // This constructor can be used to instantiate a fake object.
+    // - Parameter noHandle: Placeholder value so we can have a constructor separate from the default empty one that may be implemented for classes extending [FFIObject].
+    //
+    // - Warning:
+    //     Any object instantiated with this constructor cannot be passed to an actual Rust-backed object. Since there isn't a backing handle the FFI lower functions will crash.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public init(noHandle: NoHandle) {
+        self.handle = 0
+    }
+
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public func uniffiCloneHandle() -> UInt64 {
+        return try! rustCall { uniffi_memdir_ffi_fn_clone_syncwatch(self.handle, $0) }
+    }
+    // No primary constructor declared for this class.
+
+    deinit {
+        if handle == 0 {
+            // Mock objects have handle=0 don't try to free them
+            return
+        }
+
+        try! rustCall { uniffi_memdir_ffi_fn_free_syncwatch(handle, $0) }
+    }
+
+
+
+
+    /**
+     * Called before each file, or group of files. If it returns false or throws, the sync stops. The changes that
+     * were made before stay, and the next sync makes the others.
+     */
+open func syncing(progress: SyncProgress)throws  -> Bool  {
+    return try  FfiConverterBool.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_syncwatch_syncing(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeSyncProgress_lower(progress),uniffiCallStatus
+    )
+})
+}
+
+
+
+}
+
+
+
+// Put the implementation in a struct so we don't pollute the top-level namespace
+fileprivate struct UniffiCallbackInterfaceSyncWatch {
+
+    // Create the VTable using a series of closures.
+    // Swift automatically converts these into C callback functions.
+    //
+    // Store the vtable directly.
+    static let vtable: UniffiVTableCallbackInterfaceSyncWatch = UniffiVTableCallbackInterfaceSyncWatch(
+        uniffiFree: { (uniffiHandle: UInt64) -> () in
+            do {
+                try FfiConverterTypeSyncWatch.handleMap.remove(handle: uniffiHandle)
+            } catch {
+                print("Uniffi callback interface SyncWatch: handle missing in uniffiFree")
+            }
+        },
+        uniffiClone: { (uniffiHandle: UInt64) -> UInt64 in
+            do {
+                return try FfiConverterTypeSyncWatch.handleMap.clone(handle: uniffiHandle)
+            } catch {
+                fatalError("Uniffi callback interface SyncWatch: handle missing in uniffiClone")
+            }
+        },
+        syncing: { (
+            uniffiHandle: UInt64,
+            progress: RustBuffer,
+            uniffiOutReturn: UnsafeMutablePointer<Int8>,
+            uniffiCallStatus: UnsafeMutablePointer<RustCallStatus>
+        ) in
+            let makeCall = {
+                () throws -> Bool in
+                guard let uniffiObj = try? FfiConverterTypeSyncWatch.handleMap.get(handle: uniffiHandle) else {
+                    throw UniffiInternalError.unexpectedStaleHandle
+                }
+                return try uniffiObj.syncing(
+                     progress: try FfiConverterTypeSyncProgress_lift(progress)
+                )
+            }
+
+
+            let writeReturn = { uniffiOutReturn.pointee = FfiConverterBool.lower($0) }
+            uniffiTraitInterfaceCallWithError(
+                callStatus: uniffiCallStatus,
+                makeCall: makeCall,
+                writeReturn: writeReturn,
+                lowerError: FfiConverterTypeStoreError_lower
+            )
+        }
+    )
+
+    // Rust stores this pointer for future callback invocations, so it must live
+    // for the process lifetime (not just for the init function call).
+    //
+    // `nonisolated(unsafe)` is needed under Swift 6 strict concurrency.
+    // This is safe because the pointee is initialized once during static init
+    // and never mutated by either side of the FFI.  Its fields are C function pointers.
+    nonisolated(unsafe) static let vtablePtr: UnsafePointer<UniffiVTableCallbackInterfaceSyncWatch> = {
+        let ptr = UnsafeMutablePointer<UniffiVTableCallbackInterfaceSyncWatch>.allocate(capacity: 1)
+        ptr.initialize(to: vtable)
+        return UnsafePointer(ptr)
+    }()
+}
+
+private func uniffiCallbackInitSyncWatch() {
+    uniffi_memdir_ffi_fn_init_callback_vtable_syncwatch(UniffiCallbackInterfaceSyncWatch.vtablePtr)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeSyncWatch: FfiConverter {
+    fileprivate static let handleMap = UniffiHandleMap<SyncWatch>()
+
+    typealias FfiType = UInt64
+    typealias SwiftType = SyncWatch
+
+    public static func lift(_ handle: UInt64) throws -> SyncWatch {
+        if ((handle & 1) == 0) {
+            // Rust-generated handle, construct a new class that uses the handle to implement the
+            // interface
+            return SyncWatchImpl(unsafeFromHandle: handle)
+        } else {
+            // Swift-generated handle, get the object from the handle map
+            return try handleMap.remove(handle: handle)
+        }
+    }
+
+    public static func lower(_ value: SyncWatch) -> UInt64 {
+         if let rustImpl = value as? SyncWatchImpl {
+             // Rust-implemented object.  Clone the handle and return it
+            return rustImpl.uniffiCloneHandle()
+         } else {
+            // Swift object, generate a new vtable handle and return that.
+            return handleMap.insert(obj: value)
+         }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SyncWatch {
+        let handle: UInt64 = try readInt(&buf)
+        return try lift(handle)
+    }
+
+    public static func write(_ value: SyncWatch, into buf: inout [UInt8]) {
+        writeInt(&buf, lower(value))
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncWatch_lift(_ handle: UInt64) throws -> SyncWatch {
+    return try FfiConverterTypeSyncWatch.lift(handle)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncWatch_lower(_ value: SyncWatch) -> UInt64 {
+    return FfiConverterTypeSyncWatch.lower(value)
 }
 
 
@@ -8637,6 +8917,463 @@ public func FfiConverterTypeStats_lower(_ value: Stats) -> RustBuffer {
 
 
 /**
+ * A change that a sync made.
+ */
+public struct SyncChange: Equatable, Hashable, Codable {
+    /**
+     * The file.
+     */
+    public let path: String
+    /**
+     * The memory that was changed.
+     */
+    public let side: SyncSide
+    /**
+     * The kind of change.
+     */
+    public let action: SyncAction
+    /**
+     * The old path of a renamed file; otherwise null.
+     */
+    public let oldPath: String?
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The file.
+         */path: String,
+        /**
+         * The memory that was changed.
+         */side: SyncSide,
+        /**
+         * The kind of change.
+         */action: SyncAction,
+        /**
+         * The old path of a renamed file; otherwise null.
+         */oldPath: String? = nil) {
+        self.path = path
+        self.side = side
+        self.action = action
+        self.oldPath = oldPath
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension SyncChange: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeSyncChange: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SyncChange {
+        return
+            try SyncChange(
+                path: FfiConverterString.read(from: &buf),
+                side: FfiConverterTypeSyncSide.read(from: &buf),
+                action: FfiConverterTypeSyncAction.read(from: &buf),
+                oldPath: FfiConverterOptionString.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: SyncChange, into buf: inout [UInt8]) {
+        FfiConverterString.write(value.path, into: &buf)
+        FfiConverterTypeSyncSide.write(value.side, into: &buf)
+        FfiConverterTypeSyncAction.write(value.action, into: &buf)
+        FfiConverterOptionString.write(value.oldPath, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncChange_lift(_ buf: RustBuffer) throws -> SyncChange {
+    return try FfiConverterTypeSyncChange.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncChange_lower(_ value: SyncChange) -> RustBuffer {
+    return FfiConverterTypeSyncChange.lower(value)
+}
+
+
+/**
+ * A file with two contents that cannot be merged.
+ */
+public struct SyncConflict: Equatable, Hashable, Codable {
+    /**
+     * The file. It has the content of the memory that is not `side`.
+     */
+    public let path: String
+    /**
+     * The file with the other content.
+     */
+    public let copyPath: String
+    /**
+     * The memory from which the content of the copy is.
+     */
+    public let side: SyncSide
+    /**
+     * When that content was last written there, if its store keeps times.
+     */
+    public let modified: Date?
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The file. It has the content of the memory that is not `side`.
+         */path: String,
+        /**
+         * The file with the other content.
+         */copyPath: String,
+        /**
+         * The memory from which the content of the copy is.
+         */side: SyncSide,
+        /**
+         * When that content was last written there, if its store keeps times.
+         */modified: Date? = nil) {
+        self.path = path
+        self.copyPath = copyPath
+        self.side = side
+        self.modified = modified
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension SyncConflict: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeSyncConflict: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SyncConflict {
+        return
+            try SyncConflict(
+                path: FfiConverterString.read(from: &buf),
+                copyPath: FfiConverterString.read(from: &buf),
+                side: FfiConverterTypeSyncSide.read(from: &buf),
+                modified: FfiConverterOptionTimestamp.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: SyncConflict, into buf: inout [UInt8]) {
+        FfiConverterString.write(value.path, into: &buf)
+        FfiConverterString.write(value.copyPath, into: &buf)
+        FfiConverterTypeSyncSide.write(value.side, into: &buf)
+        FfiConverterOptionTimestamp.write(value.modified, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncConflict_lift(_ buf: RustBuffer) throws -> SyncConflict {
+    return try FfiConverterTypeSyncConflict.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncConflict_lower(_ value: SyncConflict) -> RustBuffer {
+    return FfiConverterTypeSyncConflict.lower(value)
+}
+
+
+/**
+ * A file that a sync did not make equal.
+ */
+public struct SyncLeftOut: Equatable, Hashable, Codable {
+    /**
+     * The file.
+     */
+    public let path: String
+    /**
+     * The memory that could not be changed or read. With the reason `OneWay`, it is the one that has a change of its
+     * own.
+     */
+    public let side: SyncSide
+    /**
+     * Why.
+     */
+    public let reason: SyncReason
+    /**
+     * A sentence about the reason.
+     */
+    public let details: String
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The file.
+         */path: String,
+        /**
+         * The memory that could not be changed or read. With the reason `OneWay`, it is the one that has a change of its
+         * own.
+         */side: SyncSide,
+        /**
+         * Why.
+         */reason: SyncReason,
+        /**
+         * A sentence about the reason.
+         */details: String) {
+        self.path = path
+        self.side = side
+        self.reason = reason
+        self.details = details
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension SyncLeftOut: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeSyncLeftOut: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SyncLeftOut {
+        return
+            try SyncLeftOut(
+                path: FfiConverterString.read(from: &buf),
+                side: FfiConverterTypeSyncSide.read(from: &buf),
+                reason: FfiConverterTypeSyncReason.read(from: &buf),
+                details: FfiConverterString.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: SyncLeftOut, into buf: inout [UInt8]) {
+        FfiConverterString.write(value.path, into: &buf)
+        FfiConverterTypeSyncSide.write(value.side, into: &buf)
+        FfiConverterTypeSyncReason.write(value.reason, into: &buf)
+        FfiConverterString.write(value.details, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncLeftOut_lift(_ buf: RustBuffer) throws -> SyncLeftOut {
+    return try FfiConverterTypeSyncLeftOut.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncLeftOut_lower(_ value: SyncLeftOut) -> RustBuffer {
+    return FfiConverterTypeSyncLeftOut.lower(value)
+}
+
+
+/**
+ * The progress of a sync.
+ */
+public struct SyncProgress: Equatable, Hashable, Codable {
+    /**
+     * The current phase.
+     */
+    public let phase: SyncPhase
+    /**
+     * The next file.
+     */
+    public let path: String
+    /**
+     * The number of files of this phase before this one.
+     */
+    public let files: Int64
+    /**
+     * The number of all files of this phase, as far as it is known.
+     */
+    public let ofFiles: Int64
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The current phase.
+         */phase: SyncPhase,
+        /**
+         * The next file.
+         */path: String,
+        /**
+         * The number of files of this phase before this one.
+         */files: Int64,
+        /**
+         * The number of all files of this phase, as far as it is known.
+         */ofFiles: Int64) {
+        self.phase = phase
+        self.path = path
+        self.files = files
+        self.ofFiles = ofFiles
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension SyncProgress: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeSyncProgress: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SyncProgress {
+        return
+            try SyncProgress(
+                phase: FfiConverterTypeSyncPhase.read(from: &buf),
+                path: FfiConverterString.read(from: &buf),
+                files: FfiConverterInt64.read(from: &buf),
+                ofFiles: FfiConverterInt64.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: SyncProgress, into buf: inout [UInt8]) {
+        FfiConverterTypeSyncPhase.write(value.phase, into: &buf)
+        FfiConverterString.write(value.path, into: &buf)
+        FfiConverterInt64.write(value.files, into: &buf)
+        FfiConverterInt64.write(value.ofFiles, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncProgress_lift(_ buf: RustBuffer) throws -> SyncProgress {
+    return try FfiConverterTypeSyncProgress.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncProgress_lower(_ value: SyncProgress) -> RustBuffer {
+    return FfiConverterTypeSyncProgress.lower(value)
+}
+
+
+/**
+ * The result of a sync.
+ */
+public struct Synced: Equatable, Hashable, Codable {
+    /**
+     * The changes, sorted by path. With a dry run, those that would be made.
+     */
+    public let changes: [SyncChange]
+    /**
+     * The files that both memories had changed in ways that cannot be merged, sorted by path. Both contents are kept.
+     */
+    public let conflicts: [SyncConflict]
+    /**
+     * The files that stay different, with reasons, sorted by path.
+     */
+    public let leftOut: [SyncLeftOut]
+    /**
+     * The number of files that both memories have with the same content, at the end.
+     */
+    public let equal: Int64
+    /**
+     * Whether the memories knew each other from an earlier sync. If not, nothing was deleted.
+     */
+    public let hasBaseline: Bool
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The changes, sorted by path. With a dry run, those that would be made.
+         */changes: [SyncChange] = [],
+        /**
+         * The files that both memories had changed in ways that cannot be merged, sorted by path. Both contents are kept.
+         */conflicts: [SyncConflict] = [],
+        /**
+         * The files that stay different, with reasons, sorted by path.
+         */leftOut: [SyncLeftOut] = [],
+        /**
+         * The number of files that both memories have with the same content, at the end.
+         */equal: Int64,
+        /**
+         * Whether the memories knew each other from an earlier sync. If not, nothing was deleted.
+         */hasBaseline: Bool) {
+        self.changes = changes
+        self.conflicts = conflicts
+        self.leftOut = leftOut
+        self.equal = equal
+        self.hasBaseline = hasBaseline
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension Synced: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeSynced: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Synced {
+        return
+            try Synced(
+                changes: FfiConverterSequenceTypeSyncChange.read(from: &buf),
+                conflicts: FfiConverterSequenceTypeSyncConflict.read(from: &buf),
+                leftOut: FfiConverterSequenceTypeSyncLeftOut.read(from: &buf),
+                equal: FfiConverterInt64.read(from: &buf),
+                hasBaseline: FfiConverterBool.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: Synced, into buf: inout [UInt8]) {
+        FfiConverterSequenceTypeSyncChange.write(value.changes, into: &buf)
+        FfiConverterSequenceTypeSyncConflict.write(value.conflicts, into: &buf)
+        FfiConverterSequenceTypeSyncLeftOut.write(value.leftOut, into: &buf)
+        FfiConverterInt64.write(value.equal, into: &buf)
+        FfiConverterBool.write(value.hasBaseline, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSynced_lift(_ buf: RustBuffer) throws -> Synced {
+    return try FfiConverterTypeSynced.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSynced_lower(_ value: Synced) -> RustBuffer {
+    return FfiConverterTypeSynced.lower(value)
+}
+
+
+/**
  * A file and one of its times.
  */
 public struct TimedPath: Equatable, Hashable, Codable {
@@ -8739,6 +9476,16 @@ public struct Version: Equatable, Hashable, Codable {
      */
     public let actor: String?
     /**
+     * The name of the other memory if a sync made the change; otherwise null.
+     */
+    public let partner: String?
+    /**
+     * The newest change in the history of the other memory when the sync compared both. The version that the sync took
+     * is usually the newest one of the file up to this change, and has the same `sha256`. Null if the other memory has
+     * no history, or no sync made the change.
+     */
+    public let partnerChange: String?
+    /**
      * The size of the content in bytes. Null if the file was deleted, if its content is redacted, or if it was not
      * read since it was moved.
      */
@@ -8782,6 +9529,14 @@ public struct Version: Equatable, Hashable, Codable {
          * The actor, as set on the memory that made the change; null if none was set.
          */actor: String? = nil,
         /**
+         * The name of the other memory if a sync made the change; otherwise null.
+         */partner: String? = nil,
+        /**
+         * The newest change in the history of the other memory when the sync compared both. The version that the sync took
+         * is usually the newest one of the file up to this change, and has the same `sha256`. Null if the other memory has
+         * no history, or no sync made the change.
+         */partnerChange: String? = nil,
+        /**
          * The size of the content in bytes. Null if the file was deleted, if its content is redacted, or if it was not
          * read since it was moved.
          */size: Int64? = nil,
@@ -8801,6 +9556,8 @@ public struct Version: Equatable, Hashable, Codable {
         self.oldPath = oldPath
         self.time = time
         self.actor = actor
+        self.partner = partner
+        self.partnerChange = partnerChange
         self.size = size
         self.sha256 = sha256
         self.isCurrent = isCurrent
@@ -8830,6 +9587,8 @@ public struct FfiConverterTypeVersion: FfiConverterRustBuffer {
                 oldPath: FfiConverterOptionString.read(from: &buf),
                 time: FfiConverterTimestamp.read(from: &buf),
                 actor: FfiConverterOptionString.read(from: &buf),
+                partner: FfiConverterOptionString.read(from: &buf),
+                partnerChange: FfiConverterOptionString.read(from: &buf),
                 size: FfiConverterOptionInt64.read(from: &buf),
                 sha256: FfiConverterOptionString.read(from: &buf),
                 isCurrent: FfiConverterBool.read(from: &buf),
@@ -8845,6 +9604,8 @@ public struct FfiConverterTypeVersion: FfiConverterRustBuffer {
         FfiConverterOptionString.write(value.oldPath, into: &buf)
         FfiConverterTimestamp.write(value.time, into: &buf)
         FfiConverterOptionString.write(value.actor, into: &buf)
+        FfiConverterOptionString.write(value.partner, into: &buf)
+        FfiConverterOptionString.write(value.partnerChange, into: &buf)
         FfiConverterOptionInt64.write(value.size, into: &buf)
         FfiConverterOptionString.write(value.sha256, into: &buf)
         FfiConverterBool.write(value.isCurrent, into: &buf)
@@ -10418,6 +11179,17 @@ enum MemdirError: Swift.Error, Equatable, Hashable, Codable {
          * For a conflict, the later change of each path, with its actor and its time. Otherwise empty.
          */conflicts: [Conflict]
     )
+    /**
+     * A sync did not run to its end. Nothing was changed, unless `kind` says that it was stopped.
+     */
+    case sync(
+        /**
+         * The error message.
+         */reason: String,
+        /**
+         * The case.
+         */kind: SyncErrorKind
+    )
 
 
     /**
@@ -10493,6 +11265,10 @@ public struct FfiConverterTypeMemdirError: FfiConverterRustBuffer {
             paths: try FfiConverterSequenceString.read(from: &buf),
             conflicts: try FfiConverterSequenceTypeConflict.read(from: &buf)
             )
+        case 7: return .sync(
+            reason: try FfiConverterString.read(from: &buf),
+            kind: try FfiConverterTypeSyncErrorKind.read(from: &buf)
+            )
 
          default: throw UniffiInternalError.unexpectedEnumCase
         }
@@ -10542,6 +11318,12 @@ public struct FfiConverterTypeMemdirError: FfiConverterRustBuffer {
             FfiConverterSequenceString.write(paths, into: &buf)
             FfiConverterSequenceTypeConflict.write(conflicts, into: &buf)
 
+
+        case let .sync(reason,kind):
+            writeInt(&buf, Int32(7))
+            FfiConverterString.write(reason, into: &buf)
+            FfiConverterTypeSyncErrorKind.write(kind, into: &buf)
+
         }
     }
 }
@@ -10560,6 +11342,92 @@ public func FfiConverterTypeMemdirError_lift(_ buf: RustBuffer) throws -> Memdir
 public func FfiConverterTypeMemdirError_lower(_ value: MemdirError) -> RustBuffer {
     return FfiConverterTypeMemdirError.lower(value)
 }
+
+
+/**
+ * The content that wins a conflict of a sync.
+ */
+
+public enum OnConflict: Equatable, Hashable, Codable {
+
+    /**
+     * Both contents are kept: that of the first memory, and that of the second one in a copy whose name says
+     * where it is from.
+     */
+    case keepBoth
+    /**
+     * The content of the first memory replaces the other one.
+     */
+    case a
+    /**
+     * The content of the second memory replaces the other one.
+     */
+    case b
+
+
+
+
+
+}
+
+#if compiler(>=6)
+extension OnConflict: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeOnConflict: FfiConverterRustBuffer {
+    typealias SwiftType = OnConflict
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> OnConflict {
+        let variant: Int32 = try readInt(&buf)
+        switch variant {
+
+        case 1: return .keepBoth
+
+        case 2: return .a
+
+        case 3: return .b
+
+        default: throw UniffiInternalError.unexpectedEnumCase
+        }
+    }
+
+    public static func write(_ value: OnConflict, into buf: inout [UInt8]) {
+        switch value {
+
+
+        case .keepBoth:
+            writeInt(&buf, Int32(1))
+
+
+        case .a:
+            writeInt(&buf, Int32(2))
+
+
+        case .b:
+            writeInt(&buf, Int32(3))
+
+        }
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeOnConflict_lift(_ buf: RustBuffer) throws -> OnConflict {
+    return try FfiConverterTypeOnConflict.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeOnConflict_lower(_ value: OnConflict) -> RustBuffer {
+    return FfiConverterTypeOnConflict.lower(value)
+}
+
 
 
 /**
@@ -11487,6 +12355,493 @@ public func FfiConverterTypeStoreError_lower(_ value: StoreError) -> RustBuffer 
     return FfiConverterTypeStoreError.lower(value)
 }
 
+
+/**
+ * The kind of a `SyncChange`.
+ */
+
+public enum SyncAction: Equatable, Hashable, Codable {
+
+    /**
+     * The file was created.
+     */
+    case created
+    /**
+     * The content was replaced with that of the other memory.
+     */
+    case replaced
+    /**
+     * The changes of both memories were merged, line by line.
+     */
+    case merged
+    /**
+     * The file was renamed or moved.
+     */
+    case renamed
+    /**
+     * The file was deleted.
+     */
+    case deleted
+
+
+
+
+
+}
+
+#if compiler(>=6)
+extension SyncAction: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeSyncAction: FfiConverterRustBuffer {
+    typealias SwiftType = SyncAction
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SyncAction {
+        let variant: Int32 = try readInt(&buf)
+        switch variant {
+
+        case 1: return .created
+
+        case 2: return .replaced
+
+        case 3: return .merged
+
+        case 4: return .renamed
+
+        case 5: return .deleted
+
+        default: throw UniffiInternalError.unexpectedEnumCase
+        }
+    }
+
+    public static func write(_ value: SyncAction, into buf: inout [UInt8]) {
+        switch value {
+
+
+        case .created:
+            writeInt(&buf, Int32(1))
+
+
+        case .replaced:
+            writeInt(&buf, Int32(2))
+
+
+        case .merged:
+            writeInt(&buf, Int32(3))
+
+
+        case .renamed:
+            writeInt(&buf, Int32(4))
+
+
+        case .deleted:
+            writeInt(&buf, Int32(5))
+
+        }
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncAction_lift(_ buf: RustBuffer) throws -> SyncAction {
+    return try FfiConverterTypeSyncAction.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncAction_lower(_ value: SyncAction) -> RustBuffer {
+    return FfiConverterTypeSyncAction.lower(value)
+}
+
+
+
+/**
+ * The reason why a sync did not run to its end. Nothing was changed, unless it is `stopped`.
+ */
+
+public enum SyncErrorKind: Equatable, Hashable, Codable {
+
+    /**
+     * Both memories are the same, or one contains the other.
+     */
+    case overlapping
+    /**
+     * More than a quarter of a memory's files would be deleted, or all of them, and the option `delete` was not set.
+     */
+    case tooManyDeletions
+    /**
+     * A memory that the sync would have to change is read-only.
+     */
+    case readOnly
+    /**
+     * The callback for the progress or a cancellation stopped the sync. The changes before that stay, and the next
+     * sync makes the others.
+     */
+    case stopped
+
+
+
+
+
+}
+
+#if compiler(>=6)
+extension SyncErrorKind: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeSyncErrorKind: FfiConverterRustBuffer {
+    typealias SwiftType = SyncErrorKind
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SyncErrorKind {
+        let variant: Int32 = try readInt(&buf)
+        switch variant {
+
+        case 1: return .overlapping
+
+        case 2: return .tooManyDeletions
+
+        case 3: return .readOnly
+
+        case 4: return .stopped
+
+        default: throw UniffiInternalError.unexpectedEnumCase
+        }
+    }
+
+    public static func write(_ value: SyncErrorKind, into buf: inout [UInt8]) {
+        switch value {
+
+
+        case .overlapping:
+            writeInt(&buf, Int32(1))
+
+
+        case .tooManyDeletions:
+            writeInt(&buf, Int32(2))
+
+
+        case .readOnly:
+            writeInt(&buf, Int32(3))
+
+
+        case .stopped:
+            writeInt(&buf, Int32(4))
+
+        }
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncErrorKind_lift(_ buf: RustBuffer) throws -> SyncErrorKind {
+    return try FfiConverterTypeSyncErrorKind.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncErrorKind_lower(_ value: SyncErrorKind) -> RustBuffer {
+    return FfiConverterTypeSyncErrorKind.lower(value)
+}
+
+
+
+/**
+ * The phase of a sync.
+ */
+
+public enum SyncPhase: Equatable, Hashable, Codable {
+
+    /**
+     * Files are read and compared. Nothing is changed.
+     */
+    case comparing
+    /**
+     * Files are changed.
+     */
+    case changing
+
+
+
+
+
+}
+
+#if compiler(>=6)
+extension SyncPhase: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeSyncPhase: FfiConverterRustBuffer {
+    typealias SwiftType = SyncPhase
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SyncPhase {
+        let variant: Int32 = try readInt(&buf)
+        switch variant {
+
+        case 1: return .comparing
+
+        case 2: return .changing
+
+        default: throw UniffiInternalError.unexpectedEnumCase
+        }
+    }
+
+    public static func write(_ value: SyncPhase, into buf: inout [UInt8]) {
+        switch value {
+
+
+        case .comparing:
+            writeInt(&buf, Int32(1))
+
+
+        case .changing:
+            writeInt(&buf, Int32(2))
+
+        }
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncPhase_lift(_ buf: RustBuffer) throws -> SyncPhase {
+    return try FfiConverterTypeSyncPhase.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncPhase_lower(_ value: SyncPhase) -> RustBuffer {
+    return FfiConverterTypeSyncPhase.lower(value)
+}
+
+
+
+/**
+ * Why a file was left out of a sync.
+ */
+
+public enum SyncReason: Equatable, Hashable, Codable {
+
+    /**
+     * The memory has something at the path, or above it, that cannot be read.
+     */
+    case unreadable
+    /**
+     * An option of the memory, or its store, refused the change.
+     */
+    case refused
+    /**
+     * The memory cannot tell the name from that of another file, because it ignores case.
+     */
+    case sameName
+    /**
+     * The memory cannot keep such a name.
+     */
+    case badName
+    /**
+     * The file was changed again and again while the sync compared it. The next sync takes it.
+     */
+    case changing
+    /**
+     * The file is larger than the option of the sync allows.
+     */
+    case tooLarge
+    /**
+     * The sync goes one way, and the memory that it writes to has a change of its own.
+     */
+    case oneWay
+    /**
+     * A directory is in the way, and cannot be removed: the store has no way to remove an empty directory safely, or
+     * the directory has files that are not synced.
+     */
+    case directory
+
+
+
+
+
+}
+
+#if compiler(>=6)
+extension SyncReason: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeSyncReason: FfiConverterRustBuffer {
+    typealias SwiftType = SyncReason
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SyncReason {
+        let variant: Int32 = try readInt(&buf)
+        switch variant {
+
+        case 1: return .unreadable
+
+        case 2: return .refused
+
+        case 3: return .sameName
+
+        case 4: return .badName
+
+        case 5: return .changing
+
+        case 6: return .tooLarge
+
+        case 7: return .oneWay
+
+        case 8: return .directory
+
+        default: throw UniffiInternalError.unexpectedEnumCase
+        }
+    }
+
+    public static func write(_ value: SyncReason, into buf: inout [UInt8]) {
+        switch value {
+
+
+        case .unreadable:
+            writeInt(&buf, Int32(1))
+
+
+        case .refused:
+            writeInt(&buf, Int32(2))
+
+
+        case .sameName:
+            writeInt(&buf, Int32(3))
+
+
+        case .badName:
+            writeInt(&buf, Int32(4))
+
+
+        case .changing:
+            writeInt(&buf, Int32(5))
+
+
+        case .tooLarge:
+            writeInt(&buf, Int32(6))
+
+
+        case .oneWay:
+            writeInt(&buf, Int32(7))
+
+
+        case .directory:
+            writeInt(&buf, Int32(8))
+
+        }
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncReason_lift(_ buf: RustBuffer) throws -> SyncReason {
+    return try FfiConverterTypeSyncReason.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncReason_lower(_ value: SyncReason) -> RustBuffer {
+    return FfiConverterTypeSyncReason.lower(value)
+}
+
+
+
+/**
+ * One of the two memories of a sync.
+ */
+
+public enum SyncSide: Equatable, Hashable, Codable {
+
+    /**
+     * The memory that is named first, or whose method was called.
+     */
+    case a
+    /**
+     * The memory that is named second, or that was passed.
+     */
+    case b
+
+
+
+
+
+}
+
+#if compiler(>=6)
+extension SyncSide: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeSyncSide: FfiConverterRustBuffer {
+    typealias SwiftType = SyncSide
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SyncSide {
+        let variant: Int32 = try readInt(&buf)
+        switch variant {
+
+        case 1: return .a
+
+        case 2: return .b
+
+        default: throw UniffiInternalError.unexpectedEnumCase
+        }
+    }
+
+    public static func write(_ value: SyncSide, into buf: inout [UInt8]) {
+        switch value {
+
+
+        case .a:
+            writeInt(&buf, Int32(1))
+
+
+        case .b:
+            writeInt(&buf, Int32(2))
+
+        }
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncSide_lift(_ buf: RustBuffer) throws -> SyncSide {
+    return try FfiConverterTypeSyncSide.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncSide_lower(_ value: SyncSide) -> RustBuffer {
+    return FfiConverterTypeSyncSide.lower(value)
+}
+
+
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
@@ -11674,6 +13029,30 @@ fileprivate struct FfiConverterOptionTypeMemoryHooks: FfiConverterRustBuffer {
         switch try readInt(&buf) as Int8 {
         case 0: return nil
         case 1: return try FfiConverterTypeMemoryHooks.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterOptionTypeSyncWatch: FfiConverterRustBuffer {
+    typealias SwiftType = SyncWatch?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeSyncWatch.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeSyncWatch.read(from: &buf)
         default: throw UniffiInternalError.unexpectedOptionalTag
         }
     }
@@ -11938,6 +13317,30 @@ fileprivate struct FfiConverterOptionTypeHistoryOperation: FfiConverterRustBuffe
         switch try readInt(&buf) as Int8 {
         case 0: return nil
         case 1: return try FfiConverterTypeHistoryOperation.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterOptionTypeOnConflict: FfiConverterRustBuffer {
+    typealias SwiftType = OnConflict?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeOnConflict.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeOnConflict.read(from: &buf)
         default: throw UniffiInternalError.unexpectedOptionalTag
         }
     }
@@ -12684,6 +14087,81 @@ fileprivate struct FfiConverterSequenceTypeSensitiveMatch: FfiConverterRustBuffe
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterSequenceTypeSyncChange: FfiConverterRustBuffer {
+    typealias SwiftType = [SyncChange]
+
+    public static func write(_ value: [SyncChange], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for item in value {
+            FfiConverterTypeSyncChange.write(item, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [SyncChange] {
+        let len: Int32 = try readInt(&buf)
+        var seq = [SyncChange]()
+        seq.reserveCapacity(Int(len))
+        for _ in 0 ..< len {
+            seq.append(try FfiConverterTypeSyncChange.read(from: &buf))
+        }
+        return seq
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterSequenceTypeSyncConflict: FfiConverterRustBuffer {
+    typealias SwiftType = [SyncConflict]
+
+    public static func write(_ value: [SyncConflict], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for item in value {
+            FfiConverterTypeSyncConflict.write(item, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [SyncConflict] {
+        let len: Int32 = try readInt(&buf)
+        var seq = [SyncConflict]()
+        seq.reserveCapacity(Int(len))
+        for _ in 0 ..< len {
+            seq.append(try FfiConverterTypeSyncConflict.read(from: &buf))
+        }
+        return seq
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterSequenceTypeSyncLeftOut: FfiConverterRustBuffer {
+    typealias SwiftType = [SyncLeftOut]
+
+    public static func write(_ value: [SyncLeftOut], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for item in value {
+            FfiConverterTypeSyncLeftOut.write(item, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [SyncLeftOut] {
+        let len: Int32 = try readInt(&buf)
+        var seq = [SyncLeftOut]()
+        seq.reserveCapacity(Int(len))
+        for _ in 0 ..< len {
+            seq.append(try FfiConverterTypeSyncLeftOut.read(from: &buf))
+        }
+        return seq
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterSequenceTypeVersion: FfiConverterRustBuffer {
     typealias SwiftType = [Version]
 
@@ -13414,6 +14892,9 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_stats() != 63865) {
         return InitializationResult.apiChecksumMismatch
     }
+    if (uniffi_memdir_ffi_checksum_method_memory_sync() != 61435) {
+        return InitializationResult.apiChecksumMismatch
+    }
     if (uniffi_memdir_ffi_checksum_method_memory_watch() != 8909) {
         return InitializationResult.apiChecksumMismatch
     }
@@ -13483,6 +14964,9 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_store_delete_unused() != 39204) {
         return InitializationResult.apiChecksumMismatch
     }
+    if (uniffi_memdir_ffi_checksum_method_syncwatch_syncing() != 43040) {
+        return InitializationResult.apiChecksumMismatch
+    }
     if (uniffi_memdir_ffi_checksum_method_watch_cancel() != 25215) {
         return InitializationResult.apiChecksumMismatch
     }
@@ -13516,6 +15000,7 @@ private let initializationResult: InitializationResult = {
     uniffiCallbackInitMemoryHooks()
     uniffiCallbackInitStore()
     uniffiCallbackInitStoreFactory()
+    uniffiCallbackInitSyncWatch()
     return InitializationResult.ok
 }()
 

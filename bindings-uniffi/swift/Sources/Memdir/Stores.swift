@@ -89,6 +89,20 @@ extension Memory {
     }
 }
 
+extension Memory {
+    /// As `sync` with a `SyncWatch`. `isRunning` is called before each file, or group of files, and returns false to stop
+    /// the sync.
+    public func sync(
+        other: Memory, onConflict: OnConflict? = nil, oneWay: Bool = false, dryRun: Bool = false, delete: Bool = false,
+        exclude: [String] = [], maxFileBytes: Int64? = nil, names: [String]? = nil,
+        isRunning: @escaping @Sendable (SyncProgress) throws -> Bool
+    ) throws -> Synced {
+        try sync(
+            other: other, onConflict: onConflict, oneWay: oneWay, dryRun: dryRun, delete: delete, exclude: exclude,
+            maxFileBytes: maxFileBytes, names: names, watch: WatchSync(isRunning))
+    }
+}
+
 /// Copies one store into another, as `copy` with a `CopyWatch` does. `isRunning` is called before each file and
 /// returns false to stop the copy.
 ///
@@ -126,6 +140,15 @@ private final class WatchExpiry: ExpiryWatch {
     init(_ isRunning: @escaping @Sendable (ExpiryProgress) throws -> Bool) { self.isRunning = isRunning }
 
     func scanned(progress: ExpiryProgress) throws -> Bool { try isRunning(progress) }
+}
+
+/// A `SyncWatch` that calls a closure.
+private final class WatchSync: SyncWatch {
+    private let isRunning: @Sendable (SyncProgress) throws -> Bool
+
+    init(_ isRunning: @escaping @Sendable (SyncProgress) throws -> Bool) { self.isRunning = isRunning }
+
+    func syncing(progress: SyncProgress) throws -> Bool { try isRunning(progress) }
 }
 
 /// An `Edit` that calls a closure.

@@ -241,3 +241,120 @@ extension ProblemKind: RawRepresentable {
         }
     }
 }
+
+extension SyncAction: RawRepresentable {
+    /// The word that every language and JSON have for it.
+    public var rawValue: String {
+        switch self {
+        case .created: "created"
+        case .replaced: "replaced"
+        case .merged: "merged"
+        case .renamed: "renamed"
+        case .deleted: "deleted"
+        }
+    }
+
+    /// `nil` for a word that it does not have.
+    public init?(rawValue: String) {
+        switch rawValue {
+        case "created": self = .created
+        case "replaced": self = .replaced
+        case "merged": self = .merged
+        case "renamed": self = .renamed
+        case "deleted": self = .deleted
+        default: return nil
+        }
+    }
+}
+
+extension SyncErrorKind: RawRepresentable {
+    /// The word that every language and JSON have for it.
+    public var rawValue: String {
+        switch self {
+        case .overlapping: "overlapping"
+        case .tooManyDeletions: "too_many_deletions"
+        case .readOnly: "read_only"
+        case .stopped: "stopped"
+        }
+    }
+
+    /// `nil` for a word that it does not have.
+    public init?(rawValue: String) {
+        switch rawValue {
+        case "overlapping": self = .overlapping
+        case "too_many_deletions": self = .tooManyDeletions
+        case "read_only": self = .readOnly
+        case "stopped": self = .stopped
+        default: return nil
+        }
+    }
+}
+
+extension SyncPhase: RawRepresentable {
+    /// The word that every language and JSON have for it.
+    public var rawValue: String {
+        switch self {
+        case .comparing: "comparing"
+        case .changing: "changing"
+        }
+    }
+
+    /// `nil` for a word that it does not have.
+    public init?(rawValue: String) {
+        switch rawValue {
+        case "comparing": self = .comparing
+        case "changing": self = .changing
+        default: return nil
+        }
+    }
+}
+
+extension SyncReason: RawRepresentable {
+    /// The word that every language and JSON have for it.
+    public var rawValue: String {
+        switch self {
+        case .unreadable: "unreadable"
+        case .refused: "refused"
+        case .sameName: "same_name"
+        case .badName: "bad_name"
+        case .changing: "changing"
+        case .tooLarge: "too_large"
+        case .oneWay: "one_way"
+        case .directory: "directory"
+        }
+    }
+
+    /// `nil` for a word that it does not have.
+    public init?(rawValue: String) {
+        switch rawValue {
+        case "unreadable": self = .unreadable
+        case "refused": self = .refused
+        case "same_name": self = .sameName
+        case "bad_name": self = .badName
+        case "changing": self = .changing
+        case "too_large": self = .tooLarge
+        case "one_way": self = .oneWay
+        case "directory": self = .directory
+        default: return nil
+        }
+    }
+}
+
+extension SyncSide: RawRepresentable {
+    /// The word that every language and JSON have for it.
+    public var rawValue: String {
+        switch self {
+        case .a: "a"
+        case .b: "b"
+        }
+    }
+
+    /// `nil` for a word that it does not have.
+    public init?(rawValue: String) {
+        switch rawValue {
+        case "a": self = .a
+        case "b": self = .b
+        default: return nil
+        }
+    }
+}

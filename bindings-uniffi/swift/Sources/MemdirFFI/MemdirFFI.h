@@ -376,6 +376,13 @@ typedef void (*UniffiCallbackInterfaceStoreMethod10)(uint64_t, RustBuffer, RustB
     );
 
 #endif
+#ifndef UNIFFI_FFIDEF_CALLBACK_INTERFACE_SYNC_WATCH_METHOD0
+#define UNIFFI_FFIDEF_CALLBACK_INTERFACE_SYNC_WATCH_METHOD0
+typedef void (*UniffiCallbackInterfaceSyncWatchMethod0)(uint64_t, RustBuffer, int8_t* _Nonnull,
+        RustCallStatus *_Nonnull uniffiCallStatus
+    );
+
+#endif
 #ifndef UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_CHANGE_LISTENER
 #define UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_CHANGE_LISTENER
 typedef struct UniffiVTableCallbackInterfaceChangeListener {
@@ -457,6 +464,15 @@ typedef struct UniffiVTableCallbackInterfaceStore {
     UniffiCallbackInterfaceStoreMethod9 _Nonnull recordAccess;
     UniffiCallbackInterfaceStoreMethod10 _Nonnull deleteUnused;
 } UniffiVTableCallbackInterfaceStore;
+
+#endif
+#ifndef UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_SYNC_WATCH
+#define UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_SYNC_WATCH
+typedef struct UniffiVTableCallbackInterfaceSyncWatch {
+    UniffiCallbackInterfaceFree _Nonnull uniffiFree;
+    UniffiCallbackInterfaceClone _Nonnull uniffiClone;
+    UniffiCallbackInterfaceSyncWatchMethod0 _Nonnull syncing;
+} UniffiVTableCallbackInterfaceSyncWatch;
 
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_CANCELLATION
@@ -920,6 +936,11 @@ RustBuffer uniffi_memdir_ffi_fn_method_memory_find_sensitive(uint64_t ptr, RustB
 RustBuffer uniffi_memdir_ffi_fn_method_memory_stats(uint64_t ptr, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_SYNC
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_SYNC
+RustBuffer uniffi_memdir_ffi_fn_method_memory_sync(uint64_t ptr, uint64_t other, RustBuffer on_conflict, int8_t one_way, int8_t dry_run, int8_t delete, RustBuffer exclude, RustBuffer max_file_bytes, RustBuffer names, RustBuffer watch, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_WATCH
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_WATCH
 uint64_t uniffi_memdir_ffi_fn_method_memory_watch(uint64_t ptr, RustBuffer path, RustBuffer every, RustCallStatus *_Nonnull out_status
@@ -1093,6 +1114,26 @@ void uniffi_memdir_ffi_fn_method_store_record_access(uint64_t ptr, RustBuffer pa
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_DELETE_UNUSED
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_DELETE_UNUSED
 int8_t uniffi_memdir_ffi_fn_method_store_delete_unused(uint64_t ptr, RustBuffer path, RustBuffer since, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_SYNCWATCH
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_SYNCWATCH
+uint64_t uniffi_memdir_ffi_fn_clone_syncwatch(uint64_t handle, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FREE_SYNCWATCH
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FREE_SYNCWATCH
+void uniffi_memdir_ffi_fn_free_syncwatch(uint64_t handle, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_INIT_CALLBACK_VTABLE_SYNCWATCH
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_INIT_CALLBACK_VTABLE_SYNCWATCH
+void uniffi_memdir_ffi_fn_init_callback_vtable_syncwatch(const UniffiVTableCallbackInterfaceSyncWatch* _Nonnull vtable
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_SYNCWATCH_SYNCING
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_SYNCWATCH_SYNCING
+int8_t uniffi_memdir_ffi_fn_method_syncwatch_syncing(uint64_t ptr, RustBuffer progress, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_WATCH
@@ -1917,6 +1958,12 @@ uint16_t uniffi_memdir_ffi_checksum_method_memory_stats(void
 
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_SYNC
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_SYNC
+uint16_t uniffi_memdir_ffi_checksum_method_memory_sync(void
+
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_WATCH
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_WATCH
 uint16_t uniffi_memdir_ffi_checksum_method_memory_watch(void
@@ -2052,6 +2099,12 @@ uint16_t uniffi_memdir_ffi_checksum_method_store_record_access(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_DELETE_UNUSED
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_DELETE_UNUSED
 uint16_t uniffi_memdir_ffi_checksum_method_store_delete_unused(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_SYNCWATCH_SYNCING
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_SYNCWATCH_SYNCING
+uint16_t uniffi_memdir_ffi_checksum_method_syncwatch_syncing(void
 
 );
 #endif

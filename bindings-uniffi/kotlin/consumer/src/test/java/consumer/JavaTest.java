@@ -38,6 +38,9 @@ import dev.memdir.StaleGuard;
 import dev.memdir.Store;
 import dev.memdir.StoreException;
 import dev.memdir.Subscription;
+import dev.memdir.SyncAction;
+import dev.memdir.SyncErrorKind;
+import dev.memdir.SyncOptions;
 import dev.memdir.Version;
 import dev.memdir.Watch;
 import java.io.IOException;
@@ -91,6 +94,23 @@ class JavaTest {
         try (Memory memory = new Memory(place.resolve("encrypted"), options)) {
             List<Expired> expired = memory.expire(Duration.ofDays(1));
             assertTrue(expired.isEmpty() && memory.expire(Duration.ZERO, true).isEmpty());
+        }
+    }
+
+    @Test
+    void twoMemoriesAreSynced() throws MemdirException {
+        String path = "/memories/tea.md";
+        try (Memory laptop = new Memory("memory:"); Memory server = new Memory("memory:")) {
+            laptop.write(path, "green\n");
+            SyncOptions options = new SyncOptions().names("laptop", "server").watch(progress -> true);
+            assertEquals(SyncAction.CREATED, laptop.sync(server, options).getChanges().get(0).getAction());
+            assertEquals(1L, laptop.sync(server).getEqual());
+            try {
+                laptop.sync(laptop);
+                fail("both are the same memory");
+            } catch (MemdirException.Sync error) {
+                assertEquals(SyncErrorKind.OVERLAPPING, error.getKind());
+            }
         }
     }
 

@@ -714,6 +714,9 @@ internal interface UniffiCallbackInterfaceStoreMethod9 : com.sun.jna.Callback {
 internal interface UniffiCallbackInterfaceStoreMethod10 : com.sun.jna.Callback {
     fun callback(`uniffiHandle`: Long,`path`: RustBuffer.ByValue,`since`: RustBuffer.ByValue,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,)
 }
+internal interface UniffiCallbackInterfaceSyncWatchMethod0 : com.sun.jna.Callback {
+    fun callback(`uniffiHandle`: Long,`progress`: RustBuffer.ByValue,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,)
+}
 @Structure.FieldOrder("uniffiFree", "uniffiClone", "changed")
 internal open class UniffiVTableCallbackInterfaceChangeListener(
     @JvmField internal var `uniffiFree`: UniffiCallbackInterfaceFree? = null,
@@ -899,6 +902,25 @@ internal open class UniffiVTableCallbackInterfaceStore(
     }
 
 }
+@Structure.FieldOrder("uniffiFree", "uniffiClone", "syncing")
+internal open class UniffiVTableCallbackInterfaceSyncWatch(
+    @JvmField internal var `uniffiFree`: UniffiCallbackInterfaceFree? = null,
+    @JvmField internal var `uniffiClone`: UniffiCallbackInterfaceClone? = null,
+    @JvmField internal var `syncing`: UniffiCallbackInterfaceSyncWatchMethod0? = null,
+) : Structure() {
+    class UniffiByValue(
+        `uniffiFree`: UniffiCallbackInterfaceFree? = null,
+        `uniffiClone`: UniffiCallbackInterfaceClone? = null,
+        `syncing`: UniffiCallbackInterfaceSyncWatchMethod0? = null,
+    ): UniffiVTableCallbackInterfaceSyncWatch(`uniffiFree`,`uniffiClone`,`syncing`,), Structure.ByValue
+
+   internal fun uniffiSetValue(other: UniffiVTableCallbackInterfaceSyncWatch) {
+        `uniffiFree` = other.`uniffiFree`
+        `uniffiClone` = other.`uniffiClone`
+        `syncing` = other.`syncing`
+    }
+
+}
 
 // A JNA Library to expose the extern-C FFI definitions.
 // This is an implementation detail which will be called internally by the public API.
@@ -1074,6 +1096,8 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_stats(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_sync(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_watch(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_pendingcall_cancel(
@@ -1120,6 +1144,8 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_store_delete_unused(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_method_syncwatch_syncing(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_method_watch_cancel(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_watch_changes(
@@ -1160,6 +1186,7 @@ internal object UniffiLib {
         uniffiCallbackInterfaceMemoryHooks.register(this)
         uniffiCallbackInterfaceStore.register(this)
         uniffiCallbackInterfaceStoreFactory.register(this)
+        uniffiCallbackInterfaceSyncWatch.register(this)
 
     }
 
@@ -1348,6 +1375,8 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_stats(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_sync(`ptr`: Long,`other`: Long,`onConflict`: RustBuffer.ByValue,`oneWay`: Byte,`dryRun`: Byte,`delete`: Byte,`exclude`: RustBuffer.ByValue,`maxFileBytes`: RustBuffer.ByValue,`names`: RustBuffer.ByValue,`watch`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_watch(`ptr`: Long,`path`: RustBuffer.ByValue,`every`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Long
     external fun uniffi_memdir_ffi_fn_clone_mount(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
@@ -1417,6 +1446,14 @@ internal object UniffiLib {
     external fun uniffi_memdir_ffi_fn_method_store_record_access(`ptr`: Long,`path`: RustBuffer.ByValue,`time`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Unit
     external fun uniffi_memdir_ffi_fn_method_store_delete_unused(`ptr`: Long,`path`: RustBuffer.ByValue,`since`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): Byte
+    external fun uniffi_memdir_ffi_fn_clone_syncwatch(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
+    external fun uniffi_memdir_ffi_fn_free_syncwatch(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_init_callback_vtable_syncwatch(`vtable`: UniffiVTableCallbackInterfaceSyncWatch,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_method_syncwatch_syncing(`ptr`: Long,`progress`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Byte
     external fun uniffi_memdir_ffi_fn_clone_watch(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Long
@@ -1806,6 +1843,9 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_stats() and 0xFFFF) != 63865) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_sync() and 0xFFFF) != 61435) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_watch() and 0xFFFF) != 8909) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
@@ -1873,6 +1913,9 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_store_delete_unused() and 0xFFFF) != 39204) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_syncwatch_syncing() and 0xFFFF) != 43040) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_watch_cancel() and 0xFFFF) != 25215) {
@@ -2573,7 +2616,7 @@ open class Cancellation: AutoCloseable, CancellationInterface
  */
 internal object FfiConverterTypeCancellation: FfiConverter<Cancellation, Long> {
     override fun lower(value: Cancellation): Long {
-        return value.uniffiCloneHandle()
+        return value.callWithHandle { it }
     }
 
     override fun lift(value: Long): Cancellation {
@@ -2892,7 +2935,7 @@ internal object FfiConverterTypeChangeListener: FfiConverter<ChangeListener, Lon
     override fun lower(value: ChangeListener): Long {
         if (value is ChangeListenerImpl) {
              // Rust-implemented object.  Clone the handle and return it
-            return value.uniffiCloneHandle()
+            return value.callWithHandle { it }
          } else {
             // Kotlin object, generate a new vtable handle and return that.
             return handleMap.insert(value)
@@ -3225,7 +3268,7 @@ internal object FfiConverterTypeCopyWatch: FfiConverter<CopyWatch, Long> {
     override fun lower(value: CopyWatch): Long {
         if (value is CopyWatchImpl) {
              // Rust-implemented object.  Clone the handle and return it
-            return value.uniffiCloneHandle()
+            return value.callWithHandle { it }
          } else {
             // Kotlin object, generate a new vtable handle and return that.
             return handleMap.insert(value)
@@ -3556,7 +3599,7 @@ internal object FfiConverterTypeEdit: FfiConverter<Edit, Long> {
     override fun lower(value: Edit): Long {
         if (value is EditImpl) {
              // Rust-implemented object.  Clone the handle and return it
-            return value.uniffiCloneHandle()
+            return value.callWithHandle { it }
          } else {
             // Kotlin object, generate a new vtable handle and return that.
             return handleMap.insert(value)
@@ -3899,7 +3942,7 @@ internal object FfiConverterTypeEmbedder: FfiConverter<Embedder, Long> {
     override fun lower(value: Embedder): Long {
         if (value is EmbedderImpl) {
              // Rust-implemented object.  Clone the handle and return it
-            return value.uniffiCloneHandle()
+            return value.callWithHandle { it }
          } else {
             // Kotlin object, generate a new vtable handle and return that.
             return handleMap.insert(value)
@@ -4232,7 +4275,7 @@ internal object FfiConverterTypeExpiryWatch: FfiConverter<ExpiryWatch, Long> {
     override fun lower(value: ExpiryWatch): Long {
         if (value is ExpiryWatchImpl) {
              // Rust-implemented object.  Clone the handle and return it
-            return value.uniffiCloneHandle()
+            return value.callWithHandle { it }
          } else {
             // Kotlin object, generate a new vtable handle and return that.
             return handleMap.insert(value)
@@ -4613,7 +4656,7 @@ open class HookCall: AutoCloseable, HookCallInterface
  */
 internal object FfiConverterTypeHookCall: FfiConverter<HookCall, Long> {
     override fun lower(value: HookCall): Long {
-        return value.uniffiCloneHandle()
+        return value.callWithHandle { it }
     }
 
     override fun lift(value: Long): HookCall {
@@ -5204,6 +5247,32 @@ public interface MemoryInterface {
      */
     @Throws(MemdirException::class)
     fun `stats`(): Stats
+
+    /**
+     * Makes this memory and `other` equal. In the result this memory is `a`, and `other` is `b`. The model cannot
+     * call this.
+     *
+     * Both memories are compared with what they last agreed on. If one has changed a file, the other follows. If both
+     * have, their changes are merged line by line. If the same lines differ, both contents are kept. A file is deleted
+     * only if the other memory has deleted it, and this one has not changed it since. The first sync deletes nothing.
+     * The options of each memory hold for what is written to it. Its history shows the sync as one change with the
+     * actor `sync`.
+     *
+     * - `on_conflict`: the content that wins if the changes cannot be merged; null keeps both.
+     * - `one_way`: only `other` is changed.
+     * - `dry_run`: nothing is changed, and the result says what would be.
+     * - `delete`: allows the sync to delete more than a quarter of a memory's files, or all of them.
+     * - `exclude`: patterns of paths that stay as they are in both memories.
+     * - `max_file_bytes`: larger files stay as they are; null is no limit.
+     * - `names`: two names for the memories in those of conflict copies, such as `laptop` and `server`; null is the
+     * name of the directory, or `a` and `b`.
+     * - `watch`: receives the progress, and can stop the sync.
+     *
+     * Throws `Sync`, whose `kind` says why, `Config` if an option is wrong, `Store` if a store failed or `watch` threw.
+     * After a stop or a failure, the changes that were made before stay, and the next sync makes the others.
+     */
+    @Throws(MemdirException::class)
+    fun `sync`(`other`: Memory, `onConflict`: OnConflict? = null, `oneWay`: kotlin.Boolean = false, `dryRun`: kotlin.Boolean = false, `delete`: kotlin.Boolean = false, `exclude`: List<kotlin.String> = listOf(), `maxFileBytes`: kotlin.Long? = null, `names`: List<kotlin.String>? = null, `watch`: SyncWatch? = null): Synced
 
     /**
      * Watches the files at `path` and below it for changes: by this process, by other processes, and by programs that
@@ -6469,6 +6538,52 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
+     * Makes this memory and `other` equal. In the result this memory is `a`, and `other` is `b`. The model cannot
+     * call this.
+     *
+     * Both memories are compared with what they last agreed on. If one has changed a file, the other follows. If both
+     * have, their changes are merged line by line. If the same lines differ, both contents are kept. A file is deleted
+     * only if the other memory has deleted it, and this one has not changed it since. The first sync deletes nothing.
+     * The options of each memory hold for what is written to it. Its history shows the sync as one change with the
+     * actor `sync`.
+     *
+     * - `on_conflict`: the content that wins if the changes cannot be merged; null keeps both.
+     * - `one_way`: only `other` is changed.
+     * - `dry_run`: nothing is changed, and the result says what would be.
+     * - `delete`: allows the sync to delete more than a quarter of a memory's files, or all of them.
+     * - `exclude`: patterns of paths that stay as they are in both memories.
+     * - `max_file_bytes`: larger files stay as they are; null is no limit.
+     * - `names`: two names for the memories in those of conflict copies, such as `laptop` and `server`; null is the
+     * name of the directory, or `a` and `b`.
+     * - `watch`: receives the progress, and can stop the sync.
+     *
+     * Throws `Sync`, whose `kind` says why, `Config` if an option is wrong, `Store` if a store failed or `watch` threw.
+     * After a stop or a failure, the changes that were made before stay, and the next sync makes the others.
+     */
+    @Throws(MemdirException::class)override fun `sync`(`other`: Memory, `onConflict`: OnConflict?, `oneWay`: kotlin.Boolean, `dryRun`: kotlin.Boolean, `delete`: kotlin.Boolean, `exclude`: List<kotlin.String>, `maxFileBytes`: kotlin.Long?, `names`: List<kotlin.String>?, `watch`: SyncWatch?): Synced {
+            return FfiConverterTypeSynced.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_sync(
+        it,
+
+        FfiConverterTypeMemory.lower(`other`),
+        FfiConverterOptionalTypeOnConflict.lower(`onConflict`),
+        FfiConverterBoolean.lower(`oneWay`),
+        FfiConverterBoolean.lower(`dryRun`),
+        FfiConverterBoolean.lower(`delete`),
+        FfiConverterSequenceTypeMemdirText.lower(`exclude`),
+        FfiConverterOptionalLong.lower(`maxFileBytes`),
+        FfiConverterOptionalSequenceTypeMemdirText.lower(`names`),
+        FfiConverterOptionalTypeSyncWatch.lower(`watch`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
      * Watches the files at `path` and below it for changes: by this process, by other processes, and by programs that
      * write to the store directly. A null path is `/memories`. The path need not exist yet.
      *
@@ -6532,6 +6647,25 @@ open class Memory: AutoCloseable, MemoryInterface
     /** As the other `expire`. */
     @Throws(MemdirException::class)
     fun expire(olderThan: java.time.Duration, dryRun: kotlin.Boolean): List<Expired> = expire(olderThan, dryRun, null)
+
+    /** As the other `sync`, with the default options. */
+    @Throws(MemdirException::class)
+    fun sync(other: Memory): Synced = sync(other, SyncOptions())
+
+    /** As the other `sync`, for Java. */
+    @Throws(MemdirException::class)
+    fun sync(other: Memory, options: SyncOptions): Synced =
+        sync(
+            other,
+            options.onConflict,
+            options.oneWay,
+            options.dryRun,
+            options.delete,
+            options.exclude,
+            options.maxFileBytes,
+            options.names,
+            options.watch,
+        )
 
     /** As the other `write`: replaces the file's content in any case. */
     @Throws(MemdirException::class)
@@ -6696,7 +6830,7 @@ open class Memory: AutoCloseable, MemoryInterface
  */
 internal object FfiConverterTypeMemory: FfiConverter<Memory, Long> {
     override fun lower(value: Memory): Long {
-        return value.uniffiCloneHandle()
+        return value.callWithHandle { it }
     }
 
     override fun lift(value: Long): Memory {
@@ -7075,7 +7209,7 @@ internal object FfiConverterTypeMemoryHooks: FfiConverter<MemoryHooks, Long> {
     override fun lower(value: MemoryHooks): Long {
         if (value is MemoryHooksImpl) {
              // Rust-implemented object.  Clone the handle and return it
-            return value.uniffiCloneHandle()
+            return value.callWithHandle { it }
          } else {
             // Kotlin object, generate a new vtable handle and return that.
             return handleMap.insert(value)
@@ -7376,7 +7510,7 @@ open class Mount: AutoCloseable, MountInterface
  */
 internal object FfiConverterTypeMount: FfiConverter<Mount, Long> {
     override fun lower(value: Mount): Long {
-        return value.uniffiCloneHandle()
+        return value.callWithHandle { it }
     }
 
     override fun lift(value: Long): Mount {
@@ -7839,7 +7973,7 @@ internal open class PendingCall: AutoCloseable, PendingCallInterface
  */
 internal object FfiConverterTypePendingCall: FfiConverter<PendingCall, Long> {
     override fun lower(value: PendingCall): Long {
-        return value.uniffiCloneHandle()
+        return value.callWithHandle { it }
     }
 
     override fun lift(value: Long): PendingCall {
@@ -8657,7 +8791,7 @@ internal object FfiConverterTypeStore: FfiConverter<Store, Long> {
     override fun lower(value: Store): Long {
         if (value is StoreImpl) {
              // Rust-implemented object.  Clone the handle and return it
-            return value.uniffiCloneHandle()
+            return value.callWithHandle { it }
          } else {
             // Kotlin object, generate a new vtable handle and return that.
             return handleMap.insert(value)
@@ -8986,7 +9120,7 @@ internal object FfiConverterTypeStoreFactory: FfiConverter<StoreFactory, Long> {
     override fun lower(value: StoreFactory): Long {
         if (value is StoreFactoryImpl) {
              // Rust-implemented object.  Clone the handle and return it
-            return value.uniffiCloneHandle()
+            return value.callWithHandle { it }
          } else {
             // Kotlin object, generate a new vtable handle and return that.
             return handleMap.insert(value)
@@ -9263,7 +9397,7 @@ open class Subscription: AutoCloseable, SubscriptionInterface
  */
 internal object FfiConverterTypeSubscription: FfiConverter<Subscription, Long> {
     override fun lower(value: Subscription): Long {
-        return value.uniffiCloneHandle()
+        return value.callWithHandle { it }
     }
 
     override fun lift(value: Long): Subscription {
@@ -9277,6 +9411,339 @@ internal object FfiConverterTypeSubscription: FfiConverter<Subscription, Long> {
     override fun allocationSize(value: Subscription) = 8UL
 
     override fun write(value: Subscription, buf: ByteBuffer) {
+        buf.putLong(lower(value))
+    }
+}
+
+
+// This template implements a class for working with a Rust struct via a handle
+// to the live Rust struct on the other side of the FFI.
+//
+// There's some subtlety here, because we have to be careful not to operate on a Rust
+// struct after it has been dropped, and because we must expose a public API for freeing
+// theq Kotlin wrapper object in lieu of reliable finalizers. The core requirements are:
+//
+//   * Each instance holds an opaque handle to the underlying Rust struct.
+//     Method calls need to read this handle from the object's state and pass it in to
+//     the Rust FFI.
+//
+//   * When an instance is no longer needed, its handle should be passed to a
+//     special destructor function provided by the Rust FFI, which will drop the
+//     underlying Rust struct.
+//
+//   * Given an instance, calling code is expected to call the special
+//     `destroy` method in order to free it after use, either by calling it explicitly
+//     or by using a higher-level helper like the `use` method. Failing to do so risks
+//     leaking the underlying Rust struct.
+//
+//   * We can't assume that calling code will do the right thing, and must be prepared
+//     to handle Kotlin method calls executing concurrently with or even after a call to
+//     `destroy`, and to handle multiple (possibly concurrent!) calls to `destroy`.
+//
+//   * We must never allow Rust code to operate on the underlying Rust struct after
+//     the destructor has been called, and must never call the destructor more than once.
+//     Doing so may trigger memory unsafety.
+//
+//   * To mitigate many of the risks of leaking memory and use-after-free unsafety, a `Cleaner`
+//     is implemented to call the destructor when the Kotlin object becomes unreachable.
+//     This is done in a background thread. This is not a panacea, and client code should be aware that
+//      1. the thread may starve if some there are objects that have poorly performing
+//     `drop` methods or do significant work in their `drop` methods.
+//      2. the thread is shared across the whole library. This can be tuned by using `android_cleaner = true`,
+//         or `android = true` in the [`kotlin` section of the `uniffi.toml` file](https://mozilla.github.io/uniffi-rs/kotlin/configuration.html).
+//
+// If we try to implement this with mutual exclusion on access to the handle, there is the
+// possibility of a race between a method call and a concurrent call to `destroy`:
+//
+//    * Thread A starts a method call, reads the value of the handle, but is interrupted
+//      before it can pass the handle over the FFI to Rust.
+//    * Thread B calls `destroy` and frees the underlying Rust struct.
+//    * Thread A resumes, passing the already-read handle value to Rust and triggering
+//      a use-after-free.
+//
+// One possible solution would be to use a `ReadWriteLock`, with each method call taking
+// a read lock (and thus allowed to run concurrently) and the special `destroy` method
+// taking a write lock (and thus blocking on live method calls). However, we aim not to
+// generate methods with any hidden blocking semantics, and a `destroy` method that might
+// block if called incorrectly seems to meet that bar.
+//
+// So, we achieve our goals by giving each instance an associated `AtomicLong` counter to track
+// the number of in-flight method calls, and an `AtomicBoolean` flag to indicate whether `destroy`
+// has been called. These are updated according to the following rules:
+//
+//    * The initial value of the counter is 1, indicating a live object with no in-flight calls.
+//      The initial value for the flag is false.
+//
+//    * At the start of each method call, we atomically check the counter.
+//      If it is 0 then the underlying Rust struct has already been destroyed and the call is aborted.
+//      If it is nonzero them we atomically increment it by 1 and proceed with the method call.
+//
+//    * At the end of each method call, we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+//    * When `destroy` is called, we atomically flip the flag from false to true.
+//      If the flag was already true we silently fail.
+//      Otherwise we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+// Astute readers may observe that this all sounds very similar to the way that Rust's `Arc<T>` works,
+// and indeed it is, with the addition of a flag to guard against multiple calls to `destroy`.
+//
+// The overall effect is that the underlying Rust struct is destroyed only when `destroy` has been
+// called *and* all in-flight method calls have completed, avoiding violating any of the expectations
+// of the underlying Rust code.
+//
+// This makes a cleaner a better alternative to _not_ calling `destroy()` as
+// and when the object is finished with, but the abstraction is not perfect: if the Rust object's `drop`
+// method is slow, and/or there are many objects to cleanup, and it's on a low end Android device, then the cleaner
+// thread may be starved, and the app will leak memory.
+//
+// In this case, `destroy`ing manually may be a better solution.
+//
+// The cleaner can live side by side with the manual calling of `destroy`. In the order of responsiveness, uniffi objects
+// with Rust peers are reclaimed:
+//
+// 1. By calling the `destroy` method of the object, which calls `rustObject.free()`. If that doesn't happen:
+// 2. When the object becomes unreachable, AND the Cleaner thread gets to call `rustObject.free()`. If the thread is starved then:
+// 3. The memory is reclaimed when the process terminates.
+//
+// [1] https://stackoverflow.com/questions/24376768/can-java-finalize-an-object-when-it-is-still-in-scope/24380219
+//
+
+
+/**
+ * Receives the progress of a sync.
+ */
+public fun interface SyncWatch {
+
+    /**
+     * Called before each file, or group of files. If it returns false or throws, the sync stops. The changes that
+     * were made before stay, and the next sync makes the others.
+     */
+    @Throws(StoreException::class)
+    fun `syncing`(`progress`: SyncProgress): kotlin.Boolean
+
+    companion object
+}
+
+/**
+ * Receives the progress of a sync.
+ */
+internal open class SyncWatchImpl: AutoCloseable, SyncWatch
+{
+
+    @Suppress("UNUSED_PARAMETER")
+    /**
+     * @suppress
+     */
+    internal constructor(withHandle: UniffiWithHandle, handle: Long) {
+        this.handle = handle
+        this.cleanable = UniffiLib.CLEANER.register(this, UniffiCleanAction(handle))
+    }
+
+    /**
+     * @suppress
+     *
+     * This constructor can be used to instantiate a fake object. Only used for tests. Any
+     * attempt to actually use an object constructed this way will fail as there is no
+     * connected Rust object.
+     */
+    @Suppress("UNUSED_PARAMETER")
+    internal constructor(noHandle: NoHandle) {
+        this.handle = 0
+        this.cleanable = null
+    }
+
+    internal val handle: Long
+    internal val cleanable: UniffiCleaner.Cleanable?
+
+    private val wasDestroyed = AtomicBoolean(false)
+    private val callCounter = AtomicLong(1)
+
+    /**
+     * Whether the current object has been destroyed and its reference is gone in the Rust side.
+     */
+    internal val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
+
+    internal fun destroy() {
+        // Only allow a single call to this method.
+        // TODO: maybe we should log a warning if called more than once?
+        if (this.wasDestroyed.compareAndSet(false, true)) {
+            // This decrement always matches the initial count of 1 given at creation time.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    @Synchronized
+    override fun close() {
+        this.destroy()
+    }
+
+    internal inline fun <R> callWithHandle(block: (handle: Long) -> R): R {
+        // Check and increment the call counter, to keep the object alive.
+        // This needs a compare-and-set retry loop in case of concurrent updates.
+        do {
+            val c = this.callCounter.get()
+            if (c == 0L) {
+                throw IllegalStateException("${this.javaClass.simpleName} object has already been destroyed")
+            }
+            if (c == Long.MAX_VALUE) {
+                throw IllegalStateException("${this.javaClass.simpleName} call counter would overflow")
+            }
+        } while (! this.callCounter.compareAndSet(c, c + 1L))
+        // Now we can safely do the method call without the handle being freed concurrently.
+        try {
+            return block(this.uniffiCloneHandle())
+        } finally {
+            // This decrement always matches the increment we performed above.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    // Use a static inner class instead of a closure so as not to accidentally
+    // capture `this` as part of the cleanable's action.
+    private class UniffiCleanAction(private val handle: Long) : Runnable {
+        override fun run() {
+            if (handle == 0.toLong()) {
+                // Fake object created with `NoHandle`, don't try to free.
+                return;
+            }
+            uniffiRustCall { status ->
+                UniffiLib.uniffi_memdir_ffi_fn_free_syncwatch(handle, status)
+            }
+        }
+    }
+
+    /**
+     * @suppress
+     */
+    internal fun uniffiCloneHandle(): Long {
+        if (handle == 0.toLong()) {
+            throw InternalException("uniffiCloneHandle() called on NoHandle object");
+        }
+        return uniffiRustCall() { status ->
+            UniffiLib.uniffi_memdir_ffi_fn_clone_syncwatch(handle, status)
+        }
+    }
+
+
+    /**
+     * Called before each file, or group of files. If it returns false or throws, the sync stops. The changes that
+     * were made before stay, and the next sync makes the others.
+     */
+    @Throws(StoreException::class)override fun `syncing`(`progress`: SyncProgress): kotlin.Boolean {
+            return FfiConverterBoolean.lift(
+    callWithHandle {
+    uniffiRustCallWithError(StoreException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_syncwatch_syncing(
+        it,
+
+        FfiConverterTypeSyncProgress.lower(`progress`),_status)
+}
+    }
+    )
+    }
+
+
+
+
+
+
+
+
+
+    /**
+     * @suppress
+     */
+    companion object
+
+}
+
+
+
+// Put the implementation in an object so we don't pollute the top-level namespace
+internal object uniffiCallbackInterfaceSyncWatch {
+    internal object `syncing`: UniffiCallbackInterfaceSyncWatchMethod0 {
+        override fun callback(`uniffiHandle`: Long,`progress`: RustBuffer.ByValue,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,) {
+            val uniffiObj = FfiConverterTypeSyncWatch.handleMap.get(uniffiHandle)
+            val makeCall = { ->
+                uniffiObj.`syncing`(
+                    FfiConverterTypeSyncProgress.lift(`progress`),
+                )
+            }
+            val writeReturn = { value: kotlin.Boolean -> uniffiOutReturn.setValue(FfiConverterBoolean.lower(value)) }
+            uniffiTraitInterfaceCallWithError(
+                uniffiCallStatus,
+                makeCall,
+                writeReturn,
+                { e: StoreException -> FfiConverterTypeStoreError.lower(e) }
+            )
+        }
+    }
+
+    internal object uniffiFree: UniffiCallbackInterfaceFree {
+        override fun callback(handle: Long) {
+            FfiConverterTypeSyncWatch.handleMap.remove(handle)
+        }
+    }
+
+    internal object uniffiClone: UniffiCallbackInterfaceClone {
+        override fun callback(handle: Long): Long {
+            return FfiConverterTypeSyncWatch.handleMap.clone(handle)
+        }
+    }
+
+    internal var vtable = UniffiVTableCallbackInterfaceSyncWatch.UniffiByValue(
+        uniffiFree,
+        uniffiClone,
+        `syncing`,
+    )
+
+    // Registers the foreign callback with the Rust side.
+    // This method is generated for each callback interface.
+    internal fun register(lib: UniffiLib) {
+        lib.uniffi_memdir_ffi_fn_init_callback_vtable_syncwatch(vtable)
+    }
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeSyncWatch: FfiConverter<SyncWatch, Long> {
+    internal val handleMap = UniffiHandleMap<SyncWatch>()
+
+    override fun lower(value: SyncWatch): Long {
+        if (value is SyncWatchImpl) {
+             // Rust-implemented object.  Clone the handle and return it
+            return value.callWithHandle { it }
+         } else {
+            // Kotlin object, generate a new vtable handle and return that.
+            return handleMap.insert(value)
+         }
+    }
+
+    override fun lift(value: Long): SyncWatch {
+        if ((value and 1.toLong()) == 0.toLong()) {
+            // Rust-generated handle, construct a new class that uses the handle to implement the
+            // interface
+            return SyncWatchImpl(UniffiWithHandle, value)
+        } else {
+            // Kotlin-generated handle, get the object from the handle map
+            return handleMap.remove(value)
+        }
+    }
+
+    override fun read(buf: ByteBuffer): SyncWatch {
+        return lift(buf.getLong())
+    }
+
+    override fun allocationSize(value: SyncWatch) = 8UL
+
+    override fun write(value: SyncWatch, buf: ByteBuffer) {
         buf.putLong(lower(value))
     }
 }
@@ -9596,7 +10063,7 @@ open class Watch: AutoCloseable, WatchInterface
  */
 internal object FfiConverterTypeWatch: FfiConverter<Watch, Long> {
     override fun lower(value: Watch): Long {
-        return value.uniffiCloneHandle()
+        return value.callWithHandle { it }
     }
 
     override fun lift(value: Long): Watch {
@@ -11815,6 +12282,330 @@ internal object FfiConverterTypeStats: FfiConverterRustBuffer<Stats> {
 
 
 /**
+ * A change that a sync made.
+ */
+data class SyncChange (
+    /**
+     * The file.
+     */
+    val `path`: kotlin.String
+    ,
+    /**
+     * The memory that was changed.
+     */
+    val `side`: SyncSide
+    ,
+    /**
+     * The kind of change.
+     */
+    val `action`: SyncAction
+    ,
+    /**
+     * The old path of a renamed file; otherwise null.
+     */
+    val `oldPath`: kotlin.String? = null
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeSyncChange: FfiConverterRustBuffer<SyncChange> {
+    override fun read(buf: ByteBuffer): SyncChange {
+        return SyncChange(
+            FfiConverterString.read(buf),
+            FfiConverterTypeSyncSide.read(buf),
+            FfiConverterTypeSyncAction.read(buf),
+            FfiConverterOptionalString.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: SyncChange) = (
+            FfiConverterString.allocationSize(value.`path`) +
+            FfiConverterTypeSyncSide.allocationSize(value.`side`) +
+            FfiConverterTypeSyncAction.allocationSize(value.`action`) +
+            FfiConverterOptionalString.allocationSize(value.`oldPath`)
+    )
+
+    override fun write(value: SyncChange, buf: ByteBuffer) {
+            FfiConverterString.write(value.`path`, buf)
+            FfiConverterTypeSyncSide.write(value.`side`, buf)
+            FfiConverterTypeSyncAction.write(value.`action`, buf)
+            FfiConverterOptionalString.write(value.`oldPath`, buf)
+    }
+}
+
+
+
+/**
+ * A file with two contents that cannot be merged.
+ */
+data class SyncConflict (
+    /**
+     * The file. It has the content of the memory that is not `side`.
+     */
+    val `path`: kotlin.String
+    ,
+    /**
+     * The file with the other content.
+     */
+    val `copyPath`: kotlin.String
+    ,
+    /**
+     * The memory from which the content of the copy is.
+     */
+    val `side`: SyncSide
+    ,
+    /**
+     * When that content was last written there, if its store keeps times.
+     */
+    val `modified`: java.time.Instant? = null
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeSyncConflict: FfiConverterRustBuffer<SyncConflict> {
+    override fun read(buf: ByteBuffer): SyncConflict {
+        return SyncConflict(
+            FfiConverterString.read(buf),
+            FfiConverterString.read(buf),
+            FfiConverterTypeSyncSide.read(buf),
+            FfiConverterOptionalTimestamp.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: SyncConflict) = (
+            FfiConverterString.allocationSize(value.`path`) +
+            FfiConverterString.allocationSize(value.`copyPath`) +
+            FfiConverterTypeSyncSide.allocationSize(value.`side`) +
+            FfiConverterOptionalTimestamp.allocationSize(value.`modified`)
+    )
+
+    override fun write(value: SyncConflict, buf: ByteBuffer) {
+            FfiConverterString.write(value.`path`, buf)
+            FfiConverterString.write(value.`copyPath`, buf)
+            FfiConverterTypeSyncSide.write(value.`side`, buf)
+            FfiConverterOptionalTimestamp.write(value.`modified`, buf)
+    }
+}
+
+
+
+/**
+ * A file that a sync did not make equal.
+ */
+data class SyncLeftOut (
+    /**
+     * The file.
+     */
+    val `path`: kotlin.String
+    ,
+    /**
+     * The memory that could not be changed or read. With the reason `OneWay`, it is the one that has a change of its
+     * own.
+     */
+    val `side`: SyncSide
+    ,
+    /**
+     * Why.
+     */
+    val `reason`: SyncReason
+    ,
+    /**
+     * A sentence about the reason.
+     */
+    val `details`: kotlin.String
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeSyncLeftOut: FfiConverterRustBuffer<SyncLeftOut> {
+    override fun read(buf: ByteBuffer): SyncLeftOut {
+        return SyncLeftOut(
+            FfiConverterString.read(buf),
+            FfiConverterTypeSyncSide.read(buf),
+            FfiConverterTypeSyncReason.read(buf),
+            FfiConverterString.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: SyncLeftOut) = (
+            FfiConverterString.allocationSize(value.`path`) +
+            FfiConverterTypeSyncSide.allocationSize(value.`side`) +
+            FfiConverterTypeSyncReason.allocationSize(value.`reason`) +
+            FfiConverterString.allocationSize(value.`details`)
+    )
+
+    override fun write(value: SyncLeftOut, buf: ByteBuffer) {
+            FfiConverterString.write(value.`path`, buf)
+            FfiConverterTypeSyncSide.write(value.`side`, buf)
+            FfiConverterTypeSyncReason.write(value.`reason`, buf)
+            FfiConverterString.write(value.`details`, buf)
+    }
+}
+
+
+
+/**
+ * The progress of a sync.
+ */
+data class SyncProgress (
+    /**
+     * The current phase.
+     */
+    val `phase`: SyncPhase
+    ,
+    /**
+     * The next file.
+     */
+    val `path`: kotlin.String
+    ,
+    /**
+     * The number of files of this phase before this one.
+     */
+    val `files`: kotlin.Long
+    ,
+    /**
+     * The number of all files of this phase, as far as it is known.
+     */
+    val `ofFiles`: kotlin.Long
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeSyncProgress: FfiConverterRustBuffer<SyncProgress> {
+    override fun read(buf: ByteBuffer): SyncProgress {
+        return SyncProgress(
+            FfiConverterTypeSyncPhase.read(buf),
+            FfiConverterString.read(buf),
+            FfiConverterLong.read(buf),
+            FfiConverterLong.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: SyncProgress) = (
+            FfiConverterTypeSyncPhase.allocationSize(value.`phase`) +
+            FfiConverterString.allocationSize(value.`path`) +
+            FfiConverterLong.allocationSize(value.`files`) +
+            FfiConverterLong.allocationSize(value.`ofFiles`)
+    )
+
+    override fun write(value: SyncProgress, buf: ByteBuffer) {
+            FfiConverterTypeSyncPhase.write(value.`phase`, buf)
+            FfiConverterString.write(value.`path`, buf)
+            FfiConverterLong.write(value.`files`, buf)
+            FfiConverterLong.write(value.`ofFiles`, buf)
+    }
+}
+
+
+
+/**
+ * The result of a sync.
+ */
+data class Synced (
+    /**
+     * The changes, sorted by path. With a dry run, those that would be made.
+     */
+    val `changes`: List<SyncChange> = listOf()
+    ,
+    /**
+     * The files that both memories had changed in ways that cannot be merged, sorted by path. Both contents are kept.
+     */
+    val `conflicts`: List<SyncConflict> = listOf()
+    ,
+    /**
+     * The files that stay different, with reasons, sorted by path.
+     */
+    val `leftOut`: List<SyncLeftOut> = listOf()
+    ,
+    /**
+     * The number of files that both memories have with the same content, at the end.
+     */
+    val `equal`: kotlin.Long
+    ,
+    /**
+     * Whether the memories knew each other from an earlier sync. If not, nothing was deleted.
+     */
+    val `hasBaseline`: kotlin.Boolean
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeSynced: FfiConverterRustBuffer<Synced> {
+    override fun read(buf: ByteBuffer): Synced {
+        return Synced(
+            FfiConverterSequenceTypeSyncChange.read(buf),
+            FfiConverterSequenceTypeSyncConflict.read(buf),
+            FfiConverterSequenceTypeSyncLeftOut.read(buf),
+            FfiConverterLong.read(buf),
+            FfiConverterBoolean.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: Synced) = (
+            FfiConverterSequenceTypeSyncChange.allocationSize(value.`changes`) +
+            FfiConverterSequenceTypeSyncConflict.allocationSize(value.`conflicts`) +
+            FfiConverterSequenceTypeSyncLeftOut.allocationSize(value.`leftOut`) +
+            FfiConverterLong.allocationSize(value.`equal`) +
+            FfiConverterBoolean.allocationSize(value.`hasBaseline`)
+    )
+
+    override fun write(value: Synced, buf: ByteBuffer) {
+            FfiConverterSequenceTypeSyncChange.write(value.`changes`, buf)
+            FfiConverterSequenceTypeSyncConflict.write(value.`conflicts`, buf)
+            FfiConverterSequenceTypeSyncLeftOut.write(value.`leftOut`, buf)
+            FfiConverterLong.write(value.`equal`, buf)
+            FfiConverterBoolean.write(value.`hasBaseline`, buf)
+    }
+}
+
+
+
+/**
  * A file and one of its times.
  */
 data class TimedPath (
@@ -11902,6 +12693,18 @@ data class Version (
     val `actor`: kotlin.String? = null
     ,
     /**
+     * The name of the other memory if a sync made the change; otherwise null.
+     */
+    val `partner`: kotlin.String? = null
+    ,
+    /**
+     * The newest change in the history of the other memory when the sync compared both. The version that the sync took
+     * is usually the newest one of the file up to this change, and has the same `sha256`. Null if the other memory has
+     * no history, or no sync made the change.
+     */
+    val `partnerChange`: kotlin.String? = null
+    ,
+    /**
      * The size of the content in bytes. Null if the file was deleted, if its content is redacted, or if it was not
      * read since it was moved.
      */
@@ -11944,6 +12747,8 @@ internal object FfiConverterTypeVersion: FfiConverterRustBuffer<Version> {
             FfiConverterOptionalString.read(buf),
             FfiConverterTimestamp.read(buf),
             FfiConverterOptionalString.read(buf),
+            FfiConverterOptionalString.read(buf),
+            FfiConverterOptionalString.read(buf),
             FfiConverterOptionalLong.read(buf),
             FfiConverterOptionalString.read(buf),
             FfiConverterBoolean.read(buf),
@@ -11959,6 +12764,8 @@ internal object FfiConverterTypeVersion: FfiConverterRustBuffer<Version> {
             FfiConverterOptionalString.allocationSize(value.`oldPath`) +
             FfiConverterTimestamp.allocationSize(value.`time`) +
             FfiConverterOptionalString.allocationSize(value.`actor`) +
+            FfiConverterOptionalString.allocationSize(value.`partner`) +
+            FfiConverterOptionalString.allocationSize(value.`partnerChange`) +
             FfiConverterOptionalLong.allocationSize(value.`size`) +
             FfiConverterOptionalString.allocationSize(value.`sha256`) +
             FfiConverterBoolean.allocationSize(value.`isCurrent`) +
@@ -11973,6 +12780,8 @@ internal object FfiConverterTypeVersion: FfiConverterRustBuffer<Version> {
             FfiConverterOptionalString.write(value.`oldPath`, buf)
             FfiConverterTimestamp.write(value.`time`, buf)
             FfiConverterOptionalString.write(value.`actor`, buf)
+            FfiConverterOptionalString.write(value.`partner`, buf)
+            FfiConverterOptionalString.write(value.`partnerChange`, buf)
             FfiConverterOptionalLong.write(value.`size`, buf)
             FfiConverterOptionalString.write(value.`sha256`, buf)
             FfiConverterBoolean.write(value.`isCurrent`, buf)
@@ -13169,6 +13978,25 @@ sealed class MemdirException: kotlin.Exception() {
             get() = `reason`
     }
 
+    /**
+     * A sync did not run to its end. Nothing was changed, unless `kind` says that it was stopped.
+     */
+    class Sync(
+
+        /**
+         * The error message.
+         */
+        val `reason`: kotlin.String,
+
+        /**
+         * The case.
+         */
+        val `kind`: SyncErrorKind
+        ) : MemdirException() {
+        override val message
+            get() = `reason`
+    }
+
 
 
         /**
@@ -13237,6 +14065,10 @@ internal object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcep
                 FfiConverterSequenceString.read(buf),
                 FfiConverterSequenceTypeConflict.read(buf),
                 )
+            7 -> MemdirException.Sync(
+                FfiConverterString.read(buf),
+                FfiConverterTypeSyncErrorKind.read(buf),
+                )
             else -> throw RuntimeException("invalid error enum value, something is very wrong!!")
         }
     }
@@ -13281,6 +14113,12 @@ internal object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcep
                 + FfiConverterSequenceString.allocationSize(value.`paths`)
                 + FfiConverterSequenceTypeConflict.allocationSize(value.`conflicts`)
             )
+            is MemdirException.Sync -> (
+                // Add the size for the Int that specifies the variant plus the size needed for all fields
+                4UL
+                + FfiConverterString.allocationSize(value.`reason`.wellFormed())
+                + FfiConverterTypeSyncErrorKind.allocationSize(value.`kind`)
+            )
         }
     }
 
@@ -13324,10 +14162,66 @@ internal object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcep
                 FfiConverterSequenceTypeConflict.write(value.`conflicts`, buf)
                 Unit
             }
+            is MemdirException.Sync -> {
+                buf.putInt(7)
+                FfiConverterString.write(value.`reason`.wellFormed(), buf)
+                FfiConverterTypeSyncErrorKind.write(value.`kind`, buf)
+                Unit
+            }
         }.let { /* this makes the `when` an expression, which ensures it is exhaustive */ }
     }
 
 }
+
+
+
+/**
+ * The content that wins a conflict of a sync.
+ */
+
+enum class OnConflict {
+
+    /**
+     * Both contents are kept: that of the first memory, and that of the second one in a copy whose name says
+     * where it is from.
+     */
+    KEEP_BOTH,
+    /**
+     * The content of the first memory replaces the other one.
+     */
+    A,
+    /**
+     * The content of the second memory replaces the other one.
+     */
+    B;
+
+
+
+
+    companion object
+}
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeOnConflict: FfiConverterRustBuffer<OnConflict> {
+    override fun read(buf: ByteBuffer) = try {
+
+        OnConflict.entries[buf.getInt() - 1]
+
+    } catch (e: IndexOutOfBoundsException) {
+        throw RuntimeException("invalid enum value, something is very wrong!!", e)
+    }
+
+    override fun allocationSize(value: OnConflict) = 4UL
+
+    override fun write(value: OnConflict, buf: ByteBuffer) {
+        buf.putInt(value.ordinal + 1)
+    }
+}
+
+
 
 
 
@@ -14059,6 +14953,277 @@ internal object FfiConverterTypeStoreError : FfiConverterRustBuffer<StoreExcepti
 
 
 
+/**
+ * The kind of a `SyncChange`.
+ */
+
+enum class SyncAction {
+
+    /**
+     * The file was created.
+     */
+    CREATED,
+    /**
+     * The content was replaced with that of the other memory.
+     */
+    REPLACED,
+    /**
+     * The changes of both memories were merged, line by line.
+     */
+    MERGED,
+    /**
+     * The file was renamed or moved.
+     */
+    RENAMED,
+    /**
+     * The file was deleted.
+     */
+    DELETED;
+
+
+
+
+    companion object
+}
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeSyncAction: FfiConverterRustBuffer<SyncAction> {
+    override fun read(buf: ByteBuffer) = try {
+
+        SyncAction.entries[buf.getInt() - 1]
+
+    } catch (e: IndexOutOfBoundsException) {
+        throw RuntimeException("invalid enum value, something is very wrong!!", e)
+    }
+
+    override fun allocationSize(value: SyncAction) = 4UL
+
+    override fun write(value: SyncAction, buf: ByteBuffer) {
+        buf.putInt(value.ordinal + 1)
+    }
+}
+
+
+
+
+
+/**
+ * The reason why a sync did not run to its end. Nothing was changed, unless it is `stopped`.
+ */
+
+enum class SyncErrorKind {
+
+    /**
+     * Both memories are the same, or one contains the other.
+     */
+    OVERLAPPING,
+    /**
+     * More than a quarter of a memory's files would be deleted, or all of them, and the option `delete` was not set.
+     */
+    TOO_MANY_DELETIONS,
+    /**
+     * A memory that the sync would have to change is read-only.
+     */
+    READ_ONLY,
+    /**
+     * The callback for the progress or a cancellation stopped the sync. The changes before that stay, and the next
+     * sync makes the others.
+     */
+    STOPPED;
+
+
+
+
+    companion object
+}
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeSyncErrorKind: FfiConverterRustBuffer<SyncErrorKind> {
+    override fun read(buf: ByteBuffer) = try {
+
+        SyncErrorKind.entries[buf.getInt() - 1]
+
+    } catch (e: IndexOutOfBoundsException) {
+        throw RuntimeException("invalid enum value, something is very wrong!!", e)
+    }
+
+    override fun allocationSize(value: SyncErrorKind) = 4UL
+
+    override fun write(value: SyncErrorKind, buf: ByteBuffer) {
+        buf.putInt(value.ordinal + 1)
+    }
+}
+
+
+
+
+
+/**
+ * The phase of a sync.
+ */
+
+enum class SyncPhase {
+
+    /**
+     * Files are read and compared. Nothing is changed.
+     */
+    COMPARING,
+    /**
+     * Files are changed.
+     */
+    CHANGING;
+
+
+
+
+    companion object
+}
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeSyncPhase: FfiConverterRustBuffer<SyncPhase> {
+    override fun read(buf: ByteBuffer) = try {
+
+        SyncPhase.entries[buf.getInt() - 1]
+
+    } catch (e: IndexOutOfBoundsException) {
+        throw RuntimeException("invalid enum value, something is very wrong!!", e)
+    }
+
+    override fun allocationSize(value: SyncPhase) = 4UL
+
+    override fun write(value: SyncPhase, buf: ByteBuffer) {
+        buf.putInt(value.ordinal + 1)
+    }
+}
+
+
+
+
+
+/**
+ * Why a file was left out of a sync.
+ */
+
+enum class SyncReason {
+
+    /**
+     * The memory has something at the path, or above it, that cannot be read.
+     */
+    UNREADABLE,
+    /**
+     * An option of the memory, or its store, refused the change.
+     */
+    REFUSED,
+    /**
+     * The memory cannot tell the name from that of another file, because it ignores case.
+     */
+    SAME_NAME,
+    /**
+     * The memory cannot keep such a name.
+     */
+    BAD_NAME,
+    /**
+     * The file was changed again and again while the sync compared it. The next sync takes it.
+     */
+    CHANGING,
+    /**
+     * The file is larger than the option of the sync allows.
+     */
+    TOO_LARGE,
+    /**
+     * The sync goes one way, and the memory that it writes to has a change of its own.
+     */
+    ONE_WAY,
+    /**
+     * A directory is in the way, and cannot be removed: the store has no way to remove an empty directory safely, or
+     * the directory has files that are not synced.
+     */
+    DIRECTORY;
+
+
+
+
+    companion object
+}
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeSyncReason: FfiConverterRustBuffer<SyncReason> {
+    override fun read(buf: ByteBuffer) = try {
+
+        SyncReason.entries[buf.getInt() - 1]
+
+    } catch (e: IndexOutOfBoundsException) {
+        throw RuntimeException("invalid enum value, something is very wrong!!", e)
+    }
+
+    override fun allocationSize(value: SyncReason) = 4UL
+
+    override fun write(value: SyncReason, buf: ByteBuffer) {
+        buf.putInt(value.ordinal + 1)
+    }
+}
+
+
+
+
+
+/**
+ * One of the two memories of a sync.
+ */
+
+enum class SyncSide {
+
+    /**
+     * The memory that is named first, or whose method was called.
+     */
+    A,
+    /**
+     * The memory that is named second, or that was passed.
+     */
+    B;
+
+
+
+
+    companion object
+}
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeSyncSide: FfiConverterRustBuffer<SyncSide> {
+    override fun read(buf: ByteBuffer) = try {
+
+        SyncSide.entries[buf.getInt() - 1]
+
+    } catch (e: IndexOutOfBoundsException) {
+        throw RuntimeException("invalid enum value, something is very wrong!!", e)
+    }
+
+    override fun allocationSize(value: SyncSide) = 4UL
+
+    override fun write(value: SyncSide, buf: ByteBuffer) {
+        buf.putInt(value.ordinal + 1)
+    }
+}
+
+
+
+
+
 
 /**
  * @suppress
@@ -14309,6 +15474,38 @@ internal object FfiConverterOptionalTypeMemoryHooks: FfiConverterRustBuffer<Memo
         } else {
             buf.put(1)
             FfiConverterTypeMemoryHooks.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterOptionalTypeSyncWatch: FfiConverterRustBuffer<SyncWatch?> {
+    override fun read(buf: ByteBuffer): SyncWatch? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeSyncWatch.read(buf)
+    }
+
+    override fun allocationSize(value: SyncWatch?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeSyncWatch.allocationSize(value)
+        }
+    }
+
+    override fun write(value: SyncWatch?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeSyncWatch.write(value, buf)
         }
     }
 }
@@ -14661,6 +15858,38 @@ internal object FfiConverterOptionalTypeHistoryOperation: FfiConverterRustBuffer
         } else {
             buf.put(1)
             FfiConverterTypeHistoryOperation.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterOptionalTypeOnConflict: FfiConverterRustBuffer<OnConflict?> {
+    override fun read(buf: ByteBuffer): OnConflict? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeOnConflict.read(buf)
+    }
+
+    override fun allocationSize(value: OnConflict?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeOnConflict.allocationSize(value)
+        }
+    }
+
+    override fun write(value: OnConflict?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeOnConflict.write(value, buf)
         }
     }
 }
@@ -15549,6 +16778,90 @@ internal object FfiConverterSequenceTypeSensitiveMatch: FfiConverterRustBuffer<L
         buf.putInt(value.size)
         value.iterator().forEach {
             FfiConverterTypeSensitiveMatch.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterSequenceTypeSyncChange: FfiConverterRustBuffer<List<SyncChange>> {
+    override fun read(buf: ByteBuffer): List<SyncChange> {
+        val len = buf.getInt()
+        return List<SyncChange>(len) {
+            FfiConverterTypeSyncChange.read(buf)
+        }
+    }
+
+    override fun allocationSize(value: List<SyncChange>): ULong {
+        val sizeForLength = 4UL
+        val sizeForItems = value.map { FfiConverterTypeSyncChange.allocationSize(it) }.sum()
+        return sizeForLength + sizeForItems
+    }
+
+    override fun write(value: List<SyncChange>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        value.iterator().forEach {
+            FfiConverterTypeSyncChange.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterSequenceTypeSyncConflict: FfiConverterRustBuffer<List<SyncConflict>> {
+    override fun read(buf: ByteBuffer): List<SyncConflict> {
+        val len = buf.getInt()
+        return List<SyncConflict>(len) {
+            FfiConverterTypeSyncConflict.read(buf)
+        }
+    }
+
+    override fun allocationSize(value: List<SyncConflict>): ULong {
+        val sizeForLength = 4UL
+        val sizeForItems = value.map { FfiConverterTypeSyncConflict.allocationSize(it) }.sum()
+        return sizeForLength + sizeForItems
+    }
+
+    override fun write(value: List<SyncConflict>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        value.iterator().forEach {
+            FfiConverterTypeSyncConflict.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterSequenceTypeSyncLeftOut: FfiConverterRustBuffer<List<SyncLeftOut>> {
+    override fun read(buf: ByteBuffer): List<SyncLeftOut> {
+        val len = buf.getInt()
+        return List<SyncLeftOut>(len) {
+            FfiConverterTypeSyncLeftOut.read(buf)
+        }
+    }
+
+    override fun allocationSize(value: List<SyncLeftOut>): ULong {
+        val sizeForLength = 4UL
+        val sizeForItems = value.map { FfiConverterTypeSyncLeftOut.allocationSize(it) }.sum()
+        return sizeForLength + sizeForItems
+    }
+
+    override fun write(value: List<SyncLeftOut>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        value.iterator().forEach {
+            FfiConverterTypeSyncLeftOut.write(it, buf)
         }
     }
 }

@@ -90,3 +90,42 @@ public class GrepQuery(
     /** The most matches to return. Default: 100. */
     public fun limit(limit: Long): GrepQuery = apply { this.limit = limit }
 }
+
+/**
+ * The options of [Memory.sync] in Java: `laptop.sync(server, new SyncOptions().names("laptop", "server"))`. In Kotlin, name
+ * the arguments.
+ */
+public class SyncOptions {
+    internal var onConflict: OnConflict? = null
+    internal var oneWay = false
+    internal var dryRun = false
+    internal var delete = false
+    internal var exclude = emptyList<String>()
+    internal var maxFileBytes: Long? = null
+    internal var names: List<String>? = null
+    internal var watch: SyncWatch? = null
+
+    /** The content that wins if the changes of both memories cannot be merged. Default: both are kept. */
+    public fun onConflict(onConflict: OnConflict?): SyncOptions = apply { this.onConflict = onConflict }
+
+    /** Changes only the other memory. */
+    public fun oneWay(oneWay: Boolean): SyncOptions = apply { this.oneWay = oneWay }
+
+    /** Returns what it would do, and changes nothing. */
+    public fun dryRun(dryRun: Boolean): SyncOptions = apply { this.dryRun = dryRun }
+
+    /** Allows the sync to delete more than a quarter of a memory's files, or all of them. */
+    public fun delete(delete: Boolean): SyncOptions = apply { this.delete = delete }
+
+    /** Patterns of paths that stay as they are in both memories. */
+    public fun exclude(exclude: List<String>): SyncOptions = apply { this.exclude = exclude }
+
+    /** Larger files stay as they are. Default: no limit. */
+    public fun maxFileBytes(maxFileBytes: Long?): SyncOptions = apply { this.maxFileBytes = maxFileBytes }
+
+    /** The names of both memories in those of conflict copies. Default: the names of their directories, or `a` and `b`. */
+    public fun names(first: String, second: String): SyncOptions = apply { names = listOf(first, second) }
+
+    /** Receives the progress, and can stop the sync. */
+    public fun watch(watch: SyncWatch?): SyncOptions = apply { this.watch = watch }
+}

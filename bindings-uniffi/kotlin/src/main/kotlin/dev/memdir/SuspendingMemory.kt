@@ -103,6 +103,19 @@ private constructor(
     public suspend fun expire(olderThan: Duration, dryRun: Boolean = false, watch: ExpiryWatch? = null): List<Expired> =
         off { it.expire(olderThan, dryRun, watch) }
 
+    /** As [Memory.sync]. A cancellation of the coroutine stops it. The changes that were made before stay. */
+    public suspend fun sync(
+        other: Memory,
+        onConflict: OnConflict? = null,
+        oneWay: Boolean = false,
+        dryRun: Boolean = false,
+        delete: Boolean = false,
+        exclude: List<String> = emptyList(),
+        maxFileBytes: Long? = null,
+        names: List<String>? = null,
+        watch: SyncWatch? = null,
+    ): Synced = off { it.sync(other, onConflict, oneWay, dryRun, delete, exclude, maxFileBytes, names, watch) }
+
     /** As [Memory.read]. */
     public suspend fun read(path: String): String = off(viewDispatcher) { it.read(path) }
 

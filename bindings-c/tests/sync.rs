@@ -1,0 +1,197 @@
+//! Syncs of two memories through the C interface.
+#![expect(unsafe_code, reason = "what is tested is called from C")]
+#![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+
+use common::{execute, open, operation};
+use memdir_c::*;
+use serde_json::{Value, json};
+
+mod common;
+
+const TEA: &str = "/memories/tea.md";
+
+/// Two memories with the numbers `a` and `b`, which are closed at the end.
+struct Two {
+    a: u64,
+    b: u64,
+}
+
+impl Two {
+    fn new() -> Self {
+        let memory = || open("memory:", r#"{"history": true}"#).unwrap();
+        Self { a: memory(), b: memory() }
+    }
+
+    /// Both have the same file.
+    fn with_tea() -> Self {
+        let two = Self::new();
+        two.write(two.a, TEA, "green\nherbal\nblack\n");
+        assert_eq!(two.sync(json!({})).unwrap()["equal"], 1);
+        two
+    }
+
+    #[expect(clippy::unused_self, reason = "it belongs to them")]
+    fn write(&self, memory: u64, path: &str, text: &str) {
+        let arguments = json!({ "path": path, "text": text });
+        operation(memory, "write", &arguments.to_string()).unwrap();
+    }
+
+    #[expect(clippy::unused_self, reason = "it belongs to them")]
+    fn read(&self, memory: u64, path: &str) -> Value {
+        operation(memory, "read", &json!({ "path": path }).to_string()).unwrap()
+    }
+
+    fn sync(&self, mut options: Value) -> Result<Value, Value> {
+        options["to"] = json!(self.b);
+        operation(self.a, "sync", &options.to_string())
+    }
+}
+
+impl Drop for Two {
+    fn drop(&mut self) {
+        memdir_close(self.a);
+        memdir_close(self.b);
+    }
+}
+
+#[test]
+fn a_sync_makes_two_memories_equal() {
+    let two = Two::new();
+    two.write(two.a, TEA, "green\nherbal\nblack\n");
+    two.write(two.b, "/memories/b.md", "b\n");
+    let synced = two.sync(json!({})).unwrap();
+    let change =
+        |path, side| json!({ "path": path, "side": side, "action": "created", "old_path": null });
+    let expected = json!({
+        "changes": [change("/memories/b.md", "a"), change(TEA, "b")],
+        "conflicts": [], "left_out": [], "equal": 2, "has_baseline": false,
+    });
+    assert_eq!(synced, expected);
+
+    two.write(two.a, TEA, "jasmine\nherbal\nblack\n");
+    two.write(two.b, TEA, "green\nherbal\noolong\n");
+    let merged = two.sync(json!({})).unwrap();
+    assert_eq!(merged["changes"][0]["action"], "merged");
+    for memory in [two.a, two.b] {
+        assert_eq!(two.read(memory, TEA), "jasmine\nherbal\noolong\n");
+    }
+    let versions = operation(two.b, "history", r#"{"actor": "sync"}"#).unwrap();
+    assert_eq!(versions.as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_conflict_of_a_sync_keeps_both_contents() {
+    for (on_conflict, of_a, of_copy) in
+        [("keep-both", "a\n", Some("b\n")), ("a", "a\n", None), ("b", "b\n", None)]
+    {
+        let two = Two::with_tea();
+        two.write(two.a, TEA, "a\n");
+        two.write(two.b, TEA, "b\n");
+        let options = json!({ "on_conflict": on_conflict, "names": ["laptop", "server"] });
+        let synced = two.sync(options).unwrap();
+        assert_eq!((two.read(two.a, TEA), two.read(two.b, TEA)), (of_a.into(), of_a.into()));
+        match of_copy {
+            None => assert_eq!(synced["conflicts"], json!([])),
+            Some(text) => {
+                let conflict = &synced["conflicts"][0];
+                assert_eq!((&conflict["path"], &conflict["side"]), (&json!(TEA), &json!("b")));
+                let copy = conflict["copy_path"].as_str().unwrap();
+                assert!(copy.contains("conflict from server"), "{copy}");
+                assert_eq!(
+                    (two.read(two.a, copy), two.read(two.b, copy)),
+                    (text.into(), text.into())
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sync_has_options() {
+    let two = Two::with_tea();
+    two.write(two.a, "/memories/large.md", "larger\n");
+    two.write(two.a, "/memories/private/a.md", "a\n");
+    two.write(two.a, "/memories/a.md", "a\n");
+    two.write(two.b, "/memories/b.md", "b\n");
+    let options = json!({ "one_way": true, "max_file_bytes": 6, "exclude": ["/memories/private"] });
+    let mut dry = options.clone();
+    dry["dry_run"] = json!(true);
+    let planned = two.sync(dry).unwrap();
+    assert_eq!(operation(two.b, "exists", r#"{"path": "/memories/a.md"}"#), Ok(json!(false)));
+    let synced = two.sync(options).unwrap();
+    assert_eq!(planned["changes"], synced["changes"]);
+    let changes = synced["changes"].as_array().unwrap();
+    assert_eq!((changes.len(), &changes[0]["path"]), (1, &json!("/memories/a.md")));
+    let left_out = synced["left_out"].as_array().unwrap();
+    let reason =
+        |path: &str| left_out.iter().find(|left| left["path"] == path).map(|left| &left["reason"]);
+    assert_eq!(reason("/memories/large.md"), Some(&json!("too_large")));
+    assert_eq!(operation(two.a, "exists", r#"{"path": "/memories/b.md"}"#), Ok(json!(false)));
+}
+
+#[test]
+fn an_error_of_a_sync_has_a_kind() {
+    let two = Two::with_tea();
+    execute(two.b, r#"{"command": "delete", "path": "/memories/tea.md"}"#);
+    let error = two.sync(json!({})).unwrap_err();
+    assert_eq!(
+        error,
+        json!({
+            "kind": "sync", "sync_kind": "too_many_deletions",
+            "message": "1 of the 1 files of a would be deleted, as they are gone from the other memory: nothing was changed",
+        })
+    );
+    assert_eq!(two.sync(json!({ "delete": true })).unwrap()["changes"][0]["action"], "deleted");
+
+    let with = |memory: u64, to: u64| {
+        let error = operation(memory, "sync", &json!({ "to": to }).to_string()).unwrap_err();
+        assert_eq!(error["kind"], "sync", "{error}");
+        error["sync_kind"].clone()
+    };
+    assert_eq!(with(two.a, two.a), "overlapping");
+    two.write(two.a, TEA, "green\n");
+    let fixed = open("memory:", r#"{"read_only": true}"#).unwrap();
+    assert_eq!(with(two.a, fixed), "read_only");
+    for (a, b) in [(true, false), (false, true)] {
+        let number = |memory, cancelled: bool| {
+            let number = memdir_cancellable(memory);
+            assert!(!cancelled || memdir_cancel(number));
+            number
+        };
+        let (a, b) = (number(two.a, a), number(two.b, b));
+        assert_eq!(with(a, b), "stopped");
+        memdir_close(a);
+        memdir_close(b);
+    }
+    memdir_close(fixed);
+}
+
+#[test]
+fn wrong_options_of_a_sync_are_refused_by_name() {
+    let two = Two::new();
+    for (option, wrong) in [
+        ("on_conflict", json!("newest")),
+        ("on_conflict", json!(1)),
+        ("one_way", json!("yes")),
+        ("dry_run", json!(1)),
+        ("delete", json!("no")),
+        ("exclude", json!("/memories/a")),
+        ("exclude", json!(["notes"])),
+        ("max_file_bytes", json!(-1)),
+        ("names", json!(["one"])),
+        ("names", json!([1, 2])),
+    ] {
+        let error = two.sync(json!({ option: wrong })).unwrap_err();
+        assert_eq!(
+            (&error["kind"], &error["option"]),
+            (&json!("config"), &json!(option)),
+            "{error}"
+        );
+    }
+    assert_eq!(two.sync(json!({ "one-way": true })).unwrap_err()["kind"], "config");
+    for (to, kind) in
+        [(json!({}), "config"), (json!({ "to": "a" }), "config"), (json!({ "to": 0 }), "usage")]
+    {
+        assert_eq!(operation(two.a, "sync", &to.to_string()).unwrap_err()["kind"], kind, "{to}");
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import Memdir
+import XCTest
+
+/// Syncs of two memories.
+final class SyncTests: XCTestCase {
+    private let tea = "/memories/tea.md"
+
+    /// Two memories with the same file.
+    private func withTea() throws -> (Memory, Memory) {
+        let (a, b) = (try Memory(store: "memory:"), try Memory(store: "memory:"))
+        try a.write(path: tea, text: "green\nherbal\nblack\n")
+        _ = try a.sync(other: b)
+        return (a, b)
+    }
+
+    private func equal(_ a: Memory, _ b: Memory, _ path: String, _ text: String) throws {
+        for memory in [a, b] { XCTAssertEqual(try memory.read(path: path), text) }
+    }
+
+    private func failed(_ expected: SyncErrorKind, _ call: @autoclosure () throws -> Synced) {
+        XCTAssertThrowsError(try call()) { error in
+            guard case MemdirError.sync(let reason, let kind) = error else { return XCTFail("\(error)") }
+            XCTAssertEqual(kind, expected)
+            XCTAssertEqual("\(error)", reason)
+        }
+    }
+
+    func testChangesOfBothMemoriesAreMerged() throws {
+        for (a, b) in [
+            (try Memory(store: "memory:"), try Memory(store: "memory:")),
+            (try Memory(store: MapStore()), try Memory(store: MapStore())),
+        ] {
+            try a.write(path: tea, text: "green\nherbal\nblack\n")
+            let phases = Phases()
+            let first = try a.sync(other: b) { phases.add($0.phase) }
+            XCTAssertEqual(first.changes, [SyncChange(path: tea, side: .b, action: .created, oldPath: nil)])
+            XCTAssertEqual(first.equal, 1)
+            XCTAssertFalse(first.hasBaseline)
+            XCTAssertEqual(phases.all, [.changing])
+            try a.write(path: tea, text: "jasmine\nherbal\nblack\n")
+            try b.write(path: tea, text: "green\nherbal\noolong\n")
+            XCTAssertEqual(Set(try a.sync(other: b).changes.map(\.action)), [.merged])
+            try equal(a, b, tea, "jasmine\nherbal\noolong\n")
+        }
+    }
+
+    func testASyncIsAsynchronousToo() async throws {
+        let (a, b) = (try await Memory.open(store: MapStore()), try await Memory.open(store: MapStore()))
+        try await a.write(path: tea, text: "green\n")
+        let synced = try await a.sync(other: b, names: ["laptop", "server"])
+        XCTAssertEqual(synced.changes.map(\.action), [.created])
+        let text = try await b.read(path: tea)
+        XCTAssertEqual(text, "green\n")
+    }
+
+    func testAConflictKeepsBothContents() throws {
+        let rows: [(OnConflict?, String)] = [(nil, "a\n"), (.keepBoth, "a\n"), (.a, "a\n"), (.b, "b\n")]
+        for (wins, text) in rows {
+            let (a, b) = try withTea()
+            try a.write(path: tea, text: "a\n")
+            try b.write(path: tea, text: "b\n")
+            let synced = try a.sync(other: b, onConflict: wins, names: ["laptop", "server"])
+            try equal(a, b, tea, text)
+            guard wins == nil || wins == .keepBoth else {
+                XCTAssertEqual(synced.conflicts, [])
+                continue
+            }
+            let conflict = try XCTUnwrap(synced.conflicts.first)
+            XCTAssertEqual(conflict.path, tea)
+            XCTAssertEqual(conflict.side, .b)
+            XCTAssertTrue(conflict.copyPath.contains("conflict from server"), conflict.copyPath)
+            try equal(a, b, conflict.copyPath, "b\n")
+        }
+    }
+
+    func testOptionsSayWhatASyncLeavesAsItIs() throws {
+        let (a, b) = try withTea()
+        try a.write(path: "/memories/large.md", text: "larger\n")
+        try a.write(path: "/memories/private/a.md", text: "a\n")
+        try a.write(path: "/memories/a.md", text: "a\n")
+        try b.write(path: "/memories/b.md", text: "b\n")
+        func sync(dryRun: Bool) throws -> Synced {
+            try a.sync(
+                other: b, oneWay: true, dryRun: dryRun, exclude: ["/memories/private"], maxFileBytes: 6)
+        }
+        let planned = try sync(dryRun: true)
+        XCTAssertFalse(try b.exists(path: "/memories/a.md"))
+        let synced = try sync(dryRun: false)
+        XCTAssertEqual(planned.changes, synced.changes)
+        XCTAssertEqual(synced.changes, [SyncChange(path: "/memories/a.md", side: .b, action: .created, oldPath: nil)])
+        XCTAssertEqual(synced.leftOut.first { $0.path == "/memories/large.md" }?.reason, .tooLarge)
+        XCTAssertFalse(try a.exists(path: "/memories/b.md"))
+    }
+
+    func testAnErrorHasAKind() throws {
+        let (a, b) = try withTea()
+        _ = try b.delete(path: tea)
+        failed(.tooManyDeletions, try a.sync(other: b))
+        XCTAssertEqual(try a.sync(other: b, delete: true).changes.map(\.action), [.deleted])
+        failed(.overlapping, try a.sync(other: a))
+        let fixed = try Memory(store: "memory:", options: MemoryOptions(readOnly: true))
+        failed(.readOnly, try a.sync(other: fixed))
+        try a.write(path: tea, text: "white\n")
+        failed(.stopped, try a.sync(other: b) { _ in false })
+    }
+
+    func testAWrongOptionIsNamed() throws {
+        let (a, b) = try withTea()
+        let calls: [(String, () throws -> Synced)] = [
+            ("exclude", { try a.sync(other: b, exclude: ["notes"]) }),
+            ("maxFileBytes", { try a.sync(other: b, maxFileBytes: -1) }),
+            ("names", { try a.sync(other: b, names: ["laptop"]) }),
+        ]
+        for (name, call) in calls {
+            XCTAssertThrowsError(try call()) { error in
+                guard case MemdirError.config(_, let option) = error else { return XCTFail("\(error)") }
+                XCTAssertEqual(option, name)
+            }
+        }
+    }
+
+    func testAWatchThatThrowsStopsTheSync() async throws {
+        struct NoMore: Error {}
+        let (a, b) = try withTea()
+        try await a.write(path: tea, text: "white\n")
+        XCTAssertThrowsError(try a.sync(other: b) { _ in throw NoMore() }) { error in
+            guard case MemdirError.store(let reason, _, _) = error else { return XCTFail("\(error)") }
+            XCTAssertTrue(reason.contains("NoMore"), reason)
+        }
+        let text = try await b.read(path: tea)
+        XCTAssertEqual(text, "green\nherbal\nblack\n")
+    }
+}
+
+/// The phases of a sync.
+private final class Phases: @unchecked Sendable {
+    private let lock = NSLock()
+    private(set) var all: Set<SyncPhase> = []
+
+    func add(_ phase: SyncPhase) -> Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        all.insert(phase)
+        return true
+    }
+}
