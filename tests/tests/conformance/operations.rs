@@ -181,17 +181,21 @@ fn rust_has_the_operations_of_the_table() {
     }
     let key = named(&read("stores/encrypted/src/key.rs"), "    pub fn ");
     found.extend(keys(key, "::").filter(|name| name == "EncryptionKey::from_file"));
-    let store = read("core/src/store/mod.rs");
-    let types: String = store
-        .split("\npub use ")
-        .skip(1)
-        .map(|rest| between(rest, "", ";").to_owned() + "\n")
-        .collect();
-    let public: BTreeSet<&str> =
-        types.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
-    for name in in_table("rust").iter().filter_map(|name| name.strip_prefix("store::")) {
-        assert!(public.contains(name), "store::{name} is not public");
-        found.insert(format!("store::{name}"));
+    let re_exports = |source: &str| -> String {
+        let source = read(source);
+        let parts = source.split("\npub use ").skip(1);
+        parts.map(|rest| between(rest, "", ";").to_owned() + "\n").collect()
+    };
+    let mut types = String::new();
+    for (module, source) in [("store::", "core/src/store/mod.rs"), ("sync::", "core/src/sync.rs")] {
+        let of_module = re_exports(source);
+        let public: BTreeSet<&str> =
+            of_module.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+        for name in in_table("rust").iter().filter_map(|name| name.strip_prefix(module)) {
+            assert!(public.contains(name), "{module}{name} is not public");
+            found.insert(format!("{module}{name}"));
+        }
+        types += &of_module;
     }
     compare("rust", &found, &(types + &exported.join(" ")));
 }
@@ -199,9 +203,9 @@ fn rust_has_the_operations_of_the_table() {
 #[test]
 fn go_has_the_operations_of_the_table() {
     let mut found = BTreeSet::new();
-    for file in
-        ["memdir", "copy", "embedder", "files", "history", "past", "stats", "store", "watch"]
-    {
+    for file in [
+        "memdir", "copy", "embedder", "files", "history", "past", "stats", "store", "sync", "watch",
+    ] {
         let source = read(&format!("bindings-go/{file}.go"));
         found.extend(methods(named(&source, "func (m *Memory) "), "."));
         found.extend(named(&source, "func "));
