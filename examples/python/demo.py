@@ -115,6 +115,7 @@ def run(script: Conversation, base: Path, options: argparse.Namespace, screen: S
             problems += unexpected(script, base)
             if script.search is not None and found != script.search.path:
                 problems.append(f"The search should find {script.search.path}.")
+            problems += synced(base, screen)
         except ConversationError as error:
             problems.append(str(error))
     for problem in problems:
@@ -172,6 +173,52 @@ def searched(script: Conversation, base: Path, screen: Screen) -> str | None:
                 screen.line(f"{number:6}\t{line}")
     screen.line()
     return hits[0].path if hits else None
+
+
+def synced(base: Path, screen: Screen) -> list[str]:
+    """Lets two copies of the memory diverge, and syncs them. Returns the problems."""
+    import memdir  # noqa: PLC0415
+
+    screen.heading("Sync")
+    screen.line()
+    with tempfile.TemporaryDirectory(prefix="memdir-demo-") as other:
+        memdir.copy(base, Path(other, "desktop"))
+        desktop, laptop = (memdir.Memory(Path(other, name)) for name in ("desktop", "laptop"))
+        todo, tea = "/memories/team/todo.md", "/memories/team/tea.md"
+        desktop.write(todo, "- book a room\n- write the agenda\n- invite Mo\n")
+        desktop.write(tea, "green\n")
+        desktop.sync(laptop)
+        # Both go on working, without a connection.
+        desktop.str_replace(todo, "book a room", "book a room: done")
+        desktop.write(tea, "black\n")
+        laptop.str_replace(todo, "invite Mo", "invite Mo and Ada")
+        laptop.write(tea, "jasmine\n")
+        laptop.write("/memories/team/news.md", "- the release is on Friday\n")
+        result = desktop.sync(laptop, names=("desktop", "laptop"))
+        for change in result.changes:
+            arrow = "->" if change.side == "b" else "<-"
+            screen.line(f"{change.action:9} {arrow} {change.path}")
+        screen.line()
+        screen.line(f"{todo} on both machines, merged:", "bold")
+        for line in laptop.read(todo).splitlines():
+            screen.line(f"  {line}")
+        screen.line()
+        for conflict in result.conflicts:
+            screen.line(
+                f"Both machines changed the same line of {conflict.path}, so both are kept:"
+            )
+            for path in (conflict.path, conflict.copy_path):
+                screen.line(f"  {path}: {laptop.read(path).strip()}")
+        screen.line()
+        merged = "- book a room: done\n- write the agenda\n- invite Mo and Ada\n"
+        kept = {laptop.read(path) for c in result.conflicts for path in (c.path, c.copy_path)}
+        equal = all(
+            desktop.read(entry.path) == laptop.read(entry.path)
+            for entry in desktop.list("/memories/team")
+            if entry.size is not None
+        )
+        is_right = equal and laptop.read(todo) == merged and kept == {"black\n", "jasmine\n"}
+        return [] if is_right else ["The two memories should be equal, with the changes of both."]
 
 
 def lay_beside(script: Conversation, base: Path) -> None:
