@@ -38,9 +38,14 @@ impl HistoryReader {
             {
                 return Ok(Arc::clone(snapshot));
             }
-            // A history that grew is extended and not computed again, unless a caller still reads the earlier snapshot.
+            // A history that grew is extended and not computed again, unless a caller still reads the earlier snapshot. A new record
+            // in doubt may depend on any earlier record, so it is not decided from the new ones alone.
+            let in_doubt = index.in_doubt();
             let earlier = last.take().and_then(|(of, snapshot)| {
-                let goes_on = snapshot.can_go_on() && index.goes_on_after(of);
+                let mut new = index.records_from(of.end.0);
+                let goes_on = snapshot.can_go_on()
+                    && index.goes_on_after(of)
+                    && !new.any(|stored| in_doubt.contains(&stored.header.id));
                 let snapshot = goes_on.then(|| Arc::try_unwrap(snapshot).ok()).flatten()?;
                 Some((snapshot, of.end.0))
             });
@@ -49,7 +54,7 @@ impl HistoryReader {
             snapshot.loaded_end = loaded_end;
             snapshot.damaged.clone_from(&index.loaded.damaged);
             let new: Vec<Stored> = index.records_from(from).cloned().collect();
-            (snapshot, new, index.in_doubt(), LoadedUntil { extent, loaded_end, end })
+            (snapshot, new, in_doubt, LoadedUntil { extent, loaded_end, end })
         };
         // Each file is read once, so all decisions about it use the same state.
         let mut found = self.found_together(context, &new, &in_doubt)?;
@@ -209,5 +214,64 @@ fn state_of(read: Result<Vec<u8>, StoreError>) -> Result<PathState, StoreError> 
         Err(StoreError::PermissionDenied) => Ok(PathState::Unknown),
         Err(error) if error.is_failure() => Err(error),
         Err(_) => Ok(PathState::Nothing),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use memdir_store::{Durability, InProcess, Mutation, OnExisting, Splice, Store};
+
+    use super::*;
+    use crate::query::HistoryQuery;
+    use crate::record::{Record, Row};
+    use crate::recorder::Recorder;
+
+    /// A record of an edit that a killed process left, with these contents before and after it.
+    fn left_behind(path: &MemoryPath, before: &[u8], after: &[u8]) -> Record {
+        let id = HistoryId::new().unwrap();
+        let mut record = Record::new(id, id, None);
+        let (before, after) = (ContentId::of(before), ContentId::of(after));
+        record.header.rows.push(Row {
+            operation: Operation::Modified,
+            path: path.clone(),
+            old_path: None,
+            before: Some(before),
+            after: Some(after),
+            splice: None,
+            is_trimmed: false,
+        });
+        record
+    }
+
+    #[test]
+    fn a_history_that_grew_is_what_a_new_reader_sees() {
+        let store: Arc<dyn Store> = Arc::new(InProcess::new());
+        let recorder = Arc::new(Recorder::untrimmed(Arc::clone(&store), Durability::Full));
+        let path = MemoryPath::parse("/memories/log").unwrap();
+        let context = Context::new();
+        let writer: Arc<dyn Store> = Arc::clone(&recorder).into_store();
+        let mutate = |mutation| writer.mutate(&Context::new(), mutation).unwrap();
+        let existing = OnExisting::Error;
+        mutate(Mutation::Write { path: &path, content: b"a", existing });
+        let edit = &mut |_: &[u8]| Some(Splice { range: 0..1, text: b"x".to_vec() });
+        mutate(Mutation::Update { path: &path, edit });
+        let id = HistoryId::new().unwrap();
+        let mut note = Record::new(id, id, None);
+        note.header.confirms = recorder.reader().index().take_unconfirmed();
+        recorder.journal.append_alone(&note).unwrap();
+        let versions = |recorder: &Recorder| {
+            let mut query = HistoryQuery::default();
+            query.path = Some(path.to_string());
+            let versions = recorder.reader().versions(&context, &query).unwrap();
+            versions.into_iter().map(|version| version.id).collect::<Vec<_>>()
+        };
+        let follower = Recorder::untrimmed(Arc::clone(&store), Durability::Full);
+        let before = versions(&follower);
+        assert_eq!(before.len(), 2);
+        // Only the earlier records show that this edit was not made: the file still has the content of the last certain one.
+        recorder.journal.append_alone(&left_behind(&path, b"b", b"c")).unwrap();
+        for reader in [&follower, &follower, &Recorder::untrimmed(store, Durability::Full)] {
+            assert_eq!(versions(reader), before);
+        }
     }
 }

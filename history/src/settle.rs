@@ -37,6 +37,8 @@ struct Step {
     rows: Vec<(usize, usize)>,
     from: PathState,
     to: PathState,
+    /// Whether the first of them was joined to a change whose record was withdrawn since.
+    is_orphan: bool,
 }
 
 /// The states that a row found and left at its path. A rename also has an old path.
@@ -76,7 +78,7 @@ pub(super) fn not_made(
                     .before
                     .map_or(PathState::Unknown, |content| PathState::File(content.sha256));
                 let rows = vec![(record, row)];
-                let step = Step { rows, from: before, to: PathState::Nothing };
+                let step = Step { rows, from: before, to: PathState::Nothing, is_orphan: false };
                 steps.entry(at).or_default().push(step);
             }
         }
@@ -132,7 +134,7 @@ fn add(
             step.rows.push(row);
             step.to = to;
         }
-        None => steps.push(Step { rows: vec![row], from, to }),
+        None => steps.push(Step { rows: vec![row], from, to, is_orphan: is_joined }),
     }
 }
 
@@ -200,6 +202,10 @@ fn was_made(
         || before.is_some_and(|before| before.agrees(found))
         || rivals.any(|(at, rival)| rival.to.agrees(found) || was_found(at, rival.to))
     {
+        return false;
+    }
+    // The write with both changes was refused, and the process was killed before it withdrew the second record.
+    if step.is_orphan {
         return false;
     }
     // Another program wrote in between, so no record decides. The change counts if it found the state of that time, and no rival
@@ -412,6 +418,8 @@ mod tests {
             (&["a?b", "+b?c", "a?x", "x?y", "+y?z"], "z", &[false, false, true, true, true]),
             // The record of the first was withdrawn, and the process was killed before it withdrew the second.
             (&["a>x", "+b?c"], "x", &[true, false]),
+            (&["+b?c"], "x", &[false]),
+            (&["+b?c"], "c", &[true]),
             // A change and its reversal.
             (&["a>b", "b?a"], "a", &[true, true]),
             (&["a>b", "b?a"], "b", &[true, false]),
