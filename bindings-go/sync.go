@@ -30,6 +30,9 @@ type SyncOptions struct {
 	DryRun bool `json:"dry_run,omitempty"`
 	// Delete allows the sync to delete more than a quarter of a memory's files, or all of them.
 	Delete bool `json:"delete,omitempty"`
+	// Redactions also takes redactions over: the content of a version that was redacted in one history is redacted in the other
+	// one, if a sync brought it there. Both memories need a history.
+	Redactions bool `json:"redactions,omitempty"`
 	// Exclude are patterns of paths that stay as they are in both memories.
 	Exclude []string `json:"exclude,omitempty"`
 	// MaxFileBytes is the size of the largest files to sync; larger ones stay as they are. 0 is no limit.

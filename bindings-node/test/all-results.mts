@@ -208,12 +208,18 @@ async function syncs(): Promise<[name: string, result: unknown][]> {
   const progress: SyncProgress[] = [];
   const onProgress = (at: SyncProgress) => void progress.push(at);
   const second = await one.sync(other, { maxFileBytes: 99, onProgress });
+  const [version] = (await one.history(tea)).slice(-1);
+  await one.redact(version!.id, 'wrong');
+  await one.write(pot, 'another\n');
+  const [named] = (await one.sync(other)).redactions;
+  const [redacted] = (await one.sync(other, { redactions: true })).redactions;
   const [change, conflict, leftOut] = [second.changes[0], second.conflicts[0], second.leftOut[0]];
   return [
     ['Synced', [first, second]],
     ['SyncChange', change],
     ['SyncConflict', conflict],
     ['SyncLeftOut', leftOut],
+    ['SyncRedaction', [named, redacted]],
     ['SyncProgress', progress],
     ['Version', await other.history()],
   ];

@@ -180,7 +180,7 @@ test('every call comes to what it comes to with the binary', { skip }, async () 
   assert.equal(here!.length, there!.length);
 });
 
-const IDS = ['id', 'change', 'partnerChange', 'session', 'version'];
+const IDS = ['id', 'change', 'partnerVersion', 'session', 'version'];
 
 /** Results without the values that differ between calls: ids, times, durations. */
 function comparable(value: unknown, name?: string): unknown {

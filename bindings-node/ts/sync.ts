@@ -24,6 +24,11 @@ export interface SyncOptions extends CallOptions {
    */
   delete?: boolean | undefined;
   /**
+   * Also takes redactions over: the content of a version that was redacted in one history is redacted
+   * in the other one, if a sync brought it there. Both memories need a history. Default: `false`.
+   */
+  redactions?: boolean | undefined;
+  /**
    * Patterns of paths that are left as they are in both memories, such as `'/memories/private'`,
    * including everything below them. Default: none.
    */
@@ -48,6 +53,7 @@ export const SYNC_OPTIONS: Names<SyncOptions> = {
   oneWay: true,
   dryRun: true,
   delete: true,
+  redactions: true,
   exclude: true,
   maxFileBytes: true,
   names: true,

@@ -951,6 +951,9 @@ impl Memory {
     ///     dry_run: Only return what would be done.
     ///     delete: Allow the sync to delete more than eight files that are more than a quarter of a
     ///         memory's files, or all of its files.
+    ///     redactions: Also take redactions over: the content of a version that was redacted in one
+    ///         history is redacted in the other one, if a sync brought it there. Both memories need a
+    ///         history.
     ///     exclude: Patterns of paths that stay as they are in both memories, including everything below
     ///         them.
     ///     max_file_bytes: Larger files stay as they are. `None` sets no limit.
@@ -980,10 +983,11 @@ impl Memory {
     #[pyo3(
         signature = (
             other, *, on_conflict = OrDefault::Default, one_way = OrDefault::Default,
-            dry_run = OrDefault::Default, delete = OrDefault::Default, exclude = OrDefault::Default,
+            dry_run = OrDefault::Default, delete = OrDefault::Default,
+            redactions = OrDefault::Default, exclude = OrDefault::Default,
             max_file_bytes = OrDefault::Default, names = OrDefault::Default, on_progress = None
         ),
-        text_signature = "($self, other, *, on_conflict='keep-both', one_way=False, dry_run=False, delete=False, exclude=(), max_file_bytes=None, names=None, on_progress=None)",
+        text_signature = "($self, other, *, on_conflict='keep-both', one_way=False, dry_run=False, delete=False, redactions=False, exclude=(), max_file_bytes=None, names=None, on_progress=None)",
     )]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments")]
     fn sync<'py>(
@@ -993,6 +997,7 @@ impl Memory {
         one_way: OrDefault<'py, hints::Flag>,
         dry_run: OrDefault<'py, hints::Flag>,
         delete: OrDefault<'py, hints::Flag>,
+        redactions: OrDefault<'py, hints::Flag>,
         exclude: OrDefault<'py, hints::Texts>,
         max_file_bytes: OrDefault<'py, hints::Limit>,
         names: OrDefault<'py, hints::TwoNames>,
@@ -1005,6 +1010,7 @@ impl Memory {
         options.one_way = one_way.or("one_way", false, Given::flag)?;
         options.dry_run = dry_run.or("dry_run", false, Given::flag)?;
         options.delete = delete.or("delete", false, Given::flag)?;
+        options.redactions = redactions.or("redactions", false, Given::flag)?;
         let exclude = exclude.or("exclude", Vec::new(), Given::texts)?;
         options.exclude = sync_exclude(&exclude).map_err(|error| to_python(other.py(), &error))?;
         options.max_file_bytes = max_file_bytes.or("max_file_bytes", None, Given::limit)?;

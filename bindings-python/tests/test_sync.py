@@ -177,7 +177,7 @@ def test_the_options_of_each_memory_hold() -> None:
     assert (left_out.path, left_out.reason) == ("/memories/db.md", "refused")
     assert "hunter2" not in left_out.details
     (version,) = server.history()
-    assert (version.actor, version.partner, version.partner_change) == ("sync", "a", None)
+    assert (version.actor, version.partner, version.partner_version) == ("sync", "a", None)
 
 
 # --- what stops it -----------------------------------------------------------------------------

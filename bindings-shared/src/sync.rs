@@ -7,8 +7,16 @@ use memdir::{Error, SyncOptions};
 use crate::arguments::{Arguments, wrong};
 
 /// The names of the arguments of a sync that are options.
-pub const SYNC_OPTIONS: [&str; 7] =
-    ["on_conflict", "one_way", "dry_run", "delete", "exclude", "max_file_bytes", "names"];
+pub const SYNC_OPTIONS: [&str; 8] = [
+    "on_conflict",
+    "one_way",
+    "dry_run",
+    "delete",
+    "redactions",
+    "exclude",
+    "max_file_bytes",
+    "names",
+];
 
 /// The options of a sync. Check the names of all arguments before.
 ///
@@ -20,6 +28,7 @@ pub fn sync_options(given: &Arguments<'_>) -> Result<SyncOptions, Error> {
     options.one_way = given.flag("one_way")?;
     options.dry_run = given.flag("dry_run")?;
     options.delete = given.flag("delete")?;
+    options.redactions = given.flag("redactions")?;
     if given.get("exclude").is_some() {
         options.exclude = exclude(&given.texts("exclude")?)?;
     }
@@ -63,12 +72,12 @@ mod tests {
     #[test]
     fn every_option_of_a_sync_has_an_argument() {
         let given = json!({
-            "on_conflict": "b", "one_way": true, "dry_run": true, "delete": true, "exclude": ["/memories/a"],
-            "max_file_bytes": 5, "names": ["laptop", "server"],
+            "on_conflict": "b", "one_way": true, "dry_run": true, "delete": true, "redactions": true,
+            "exclude": ["/memories/a"], "max_file_bytes": 5, "names": ["laptop", "server"],
         });
         let made = options(given).unwrap();
         assert_eq!(made.on_conflict, OnConflict::B);
-        assert!(made.one_way && made.dry_run && made.delete);
+        assert!(made.one_way && made.dry_run && made.delete && made.redactions);
         assert_eq!(
             made.exclude.iter().map(ToString::to_string).collect::<Vec<_>>(),
             ["/memories/a"]

@@ -63,6 +63,8 @@ impl Memory {
     /// - `one_way`: only `other` is changed.
     /// - `dry_run`: nothing is changed, and the result says what would be.
     /// - `delete`: allows the sync to delete more than a quarter of a memory's files, or all of them.
+    /// - `redactions`: also takes redactions over: the content of a version that was redacted in one history is redacted
+    ///   in the other one, if a sync brought it there. Both memories need a history.
     /// - `exclude`: patterns of paths that stay as they are in both memories.
     /// - `max_file_bytes`: larger files stay as they are; null is no limit.
     /// - `names`: two names for the memories in those of conflict copies, such as `laptop` and `server`; null is the
@@ -76,6 +78,7 @@ impl Memory {
         one_way = false,
         dry_run = false,
         delete = false,
+        redactions = false,
         exclude = [],
         max_file_bytes = None,
         names = None,
@@ -89,6 +92,7 @@ impl Memory {
         one_way: bool,
         dry_run: bool,
         delete: bool,
+        redactions: bool,
         exclude: Vec<MemdirText>,
         max_file_bytes: Option<i64>,
         names: Option<Vec<MemdirText>>,
@@ -97,6 +101,7 @@ impl Memory {
         let mut options = SyncOptions::default();
         options.on_conflict = on_conflict.map(Into::into).unwrap_or_default();
         (options.one_way, options.dry_run, options.delete) = (one_way, dry_run, delete);
+        options.redactions = redactions;
         options.exclude = patterns(&texts("exclude", exclude)?)?;
         let max = max_file_bytes.map(|bytes| count("max_file_bytes", bytes)).transpose()?;
         options.max_file_bytes = max.map(|bytes| bytes as u64);

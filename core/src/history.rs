@@ -11,4 +11,6 @@ pub use memdir_history::{
     NoHistoryId, OldLines, Operation, PastFile, RedactedText, ResolvedId, Restored, RestoredFile,
     SHORTEST_ID_PART, UndoOptions, Version, has_history, without_journal,
 };
-pub(crate) use memdir_history::{HistoryReader, Recorder, RestoreOptions, Retention};
+pub(crate) use memdir_history::{
+    HistoryReader, ListedVersion, Recorder, RestoreOptions, Retention,
+};

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
 use crate::history::HistoryId;
-use memdir_store::Partner;
+use memdir_store::SyncSource;
 
 /// A session of a memory, and its actor. Clones are the same session.
 #[derive(Debug, Clone)]
@@ -12,13 +12,13 @@ pub(crate) struct Session {
     pub(crate) id: Arc<str>,
     pub(crate) actor: Option<Arc<str>>,
     /// The memory from which a sync takes its changes.
-    pub(crate) partner: Option<Arc<Partner>>,
+    pub(crate) source: Option<Arc<SyncSource>>,
 }
 
 impl Session {
     /// Creates a new session.
     pub(crate) fn new(actor: Option<Arc<str>>) -> Self {
-        Self { id: new_id().into(), actor, partner: None }
+        Self { id: new_id().into(), actor, source: None }
     }
 }
 

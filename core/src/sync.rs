@@ -22,11 +22,13 @@ mod parallel;
 mod partners;
 mod place;
 mod plan;
+mod redactions;
 mod renames;
 mod report;
 mod rules;
 mod settle;
 mod side;
+mod sources;
 mod survey;
 mod versions;
 mod walk;
@@ -34,7 +36,6 @@ mod walk;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use memdir_store::Partner;
 use memdir_store::path::MemoryPath;
 use serde::Serialize;
 
@@ -48,10 +49,14 @@ use self::link::Link;
 pub use self::names::original_of;
 pub use self::partners::{SyncPartner, partners};
 use self::plan::{Plan, Step, renamed_clock};
-pub use self::report::{SyncAction, SyncChange, SyncConflict, SyncLeftOut, SyncReason, Synced};
+use self::redactions::{Redacting, redactions};
+pub use self::report::{
+    SyncAction, SyncChange, SyncConflict, SyncLeftOut, SyncReason, SyncRedaction, Synced,
+};
 use self::rules::Rules;
 use self::settle::{Touched, settle, take_fingerprints};
 use self::side::Side;
+use self::sources::Sources;
 use self::survey::{Survey, travels};
 use self::versions::{Clock, Content, Version, Versions};
 use crate::memory::Memory;
@@ -74,6 +79,9 @@ pub struct SyncOptions {
     /// The number of files that earlier syncs have deleted in each memory and that count as if this sync deleted them, too. For a program that
     /// syncs after each change, where no single sync deletes many files.
     pub recent_deletions: [u64; 2],
+    /// Also takes redactions over: the content of a version that was redacted in one history is redacted in the other one, if a sync brought
+    /// it there. Both memories need a history.
+    pub redactions: bool,
     /// Paths that are left as they are in both memories.
     pub exclude: Vec<PathPattern>,
     /// Files with more bytes are left as they are. By default there is no limit.
@@ -264,6 +272,8 @@ pub fn sync(
     });
     result?;
     kept?;
+    let redacting = if options.redactions { Redacting::Do } else { Redacting::Name };
+    sync.compare_redactions(&mut synced, redacting)?;
     synced.equal = equal.unwrap_or_else(|| equal_files(&baseline, &versions, exclude));
     link.note_agreement(&names, &synced);
     synced.sort();
@@ -373,7 +383,7 @@ impl Run<'_, '_> {
             return (effects, Ok(()));
         }
         // The versions are saved before the other memory learns of a change. Otherwise a change after a kill could get the same number.
-        if let Err(error) = self.introduce().and_then(|()| self.save(versions, saved)) {
+        if let Err(error) = self.introduce(plan).and_then(|()| self.save(versions, saved)) {
             return (effects, Err(error));
         }
         let carrying = self.carrying(baseline, survey, plan);
@@ -385,12 +395,13 @@ impl Run<'_, '_> {
         (effects, made.and(settled))
     }
 
-    /// Tells the history of each memory about the other one.
-    fn introduce(&self) -> Result<(), SyncError> {
+    /// Tells the history of each memory what the plan takes from the other one.
+    fn introduce(&self, plan: &Plan) -> Result<(), SyncError> {
         for side in SyncSide::ALL.into_iter().filter(|side| self.sides[*side].has_history) {
             let other = side.other();
-            let change = self.sides[other].newest_change()?;
-            self.sides[side].set_partner(Partner { name: self.names[other].clone(), change });
+            let wanted = plan.steps.iter().map(Step::path).collect();
+            let sources = Sources::new(&self.sides[other], self.names[other].clone(), wanted)?;
+            self.sides[side].set_sources(sources);
         }
         Ok(())
     }
@@ -403,6 +414,19 @@ impl Run<'_, '_> {
                 self.link.save_versions(side, &versions[side], &saved[side])?;
                 saved[side] = versions[side].clone();
             }
+        }
+        Ok(())
+    }
+
+    /// Compares the redactions of both histories. Reading them takes as long as they are, so a sync without changes does so only on request.
+    fn compare_redactions(
+        &self,
+        synced: &mut Synced,
+        redacting: Redacting,
+    ) -> Result<(), SyncError> {
+        if redacting != Redacting::Name || !synced.changes.is_empty() {
+            let one_way = self.options.one_way;
+            synced.redactions = redactions(self.sides, one_way, &synced.changes, redacting)?;
         }
         Ok(())
     }
@@ -420,6 +444,9 @@ impl Run<'_, '_> {
         self.carrying(baseline, survey, plan).rehearse(&plan.steps, &mut effects)?;
         let Effects { changes, conflicts, left_out, .. } = effects;
         synced = Synced { changes, conflicts, left_out, equal: plan.equal, ..synced };
+        let redactions = self.options.redactions;
+        let redacting = if redactions { Redacting::Rehearse } else { Redacting::Name };
+        self.compare_redactions(&mut synced, redacting)?;
         synced.sort();
         Ok(synced)
     }

@@ -136,6 +136,7 @@ impl Recorder {
         }
         for (record, file) in records.iter_mut().zip(files) {
             let row = row(file, record)?;
+            record.header.partner = context.partner_of(&row.path);
             record.header.rows.push(row);
         }
         let said = self.reader.index_in(context)?.take_unconfirmed();

@@ -125,6 +125,8 @@ pub struct ListedVersion {
     pub version: Version,
     /// The file that this is a version of. All versions of a file have the same number.
     pub file: usize,
+    /// Whether a sync made the version by merging that of the other memory with the one before.
+    pub is_merged: bool,
     pub(super) number: usize,
 }
 
@@ -135,8 +137,9 @@ impl HistorySnapshot<'_> {
         let numbers = (0..timeline.moments.len()).rev();
         let wanted = numbers.filter(|number| self.snapshot.concerns(*number, path));
         wanted.map(|number| {
-            let (version, file) = (timeline.version(number), timeline.moments[number].file);
-            ListedVersion { version, file, number }
+            let (version, moment) = (timeline.version(number), &timeline.moments[number]);
+            let is_merged = moment.partner().is_some_and(|partner| partner.is_merged);
+            ListedVersion { version, file: moment.file, is_merged, number }
         })
     }
 

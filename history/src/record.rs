@@ -263,7 +263,7 @@ impl Record {
     /// A record of a change in this context.
     pub(super) fn by(context: &Context, id: HistoryId, change: HistoryId) -> Self {
         let mut record = Self::new(id, change, context.actor());
-        record.header.partner = context.partner().cloned();
+        record.header.partner = context.partner_of(&MemoryPath::root());
         record
     }
 

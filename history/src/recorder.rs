@@ -138,6 +138,9 @@ impl Recorder {
         context: &Context,
         Draft { mut record, pen }: Draft,
     ) -> Result<Recorded, StoreError> {
+        if let Some(row) = record.header.rows.first() {
+            record.header.partner = context.partner_of(&row.path);
+        }
         record.header.confirms = self.reader.index_in(context)?.take_unconfirmed();
         let Header { id, change, .. } = record.header;
         let said = record.header.confirms.clone();

@@ -335,7 +335,7 @@ impl Timeline {
             time: moment.id.time(),
             actor: moment.actor().map(str::to_owned),
             partner: moment.partner().map(|partner| partner.name.clone()),
-            partner_change: moment.partner().and_then(|partner| partner.change),
+            partner_version: moment.partner().and_then(|partner| partner.version),
             size: content.map(|content| content.size),
             sha256: content.map(|content| content.sha256.to_string()),
             is_current: moment.state.is_there() && self.is_latest(number),

@@ -29,9 +29,9 @@ pub struct Version {
     pub actor: Option<String>,
     /// The name of the other memory if a sync made the change; otherwise `None`.
     pub partner: Option<String>,
-    /// The newest change in the history of the other memory when the sync compared both. The version that the sync took is usually the newest one of the
-    /// file up to this change, and has the same `sha256`. `None` if the other memory has no history, or no sync made the change.
-    pub partner_change: Option<HistoryId>,
+    /// The version in the history of the other memory that the sync took or merged. `None` if that history does not have it, or if no sync made
+    /// the change.
+    pub partner_version: Option<HistoryId>,
     /// The size of the content in bytes. `None` if the file was deleted, if its content is redacted, or if it was not read
     /// since it was moved.
     pub size: Option<u64>,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use memdir_store::path::MemoryPath;
-use memdir_store::{Error, Partner};
+use memdir_store::{Error, SyncSource};
 
 use super::Memory;
 use crate::files::GrepQuery;
@@ -55,9 +55,9 @@ impl Memory {
     }
 
     /// Returns the same session, for changes that a sync takes from this memory.
-    pub(crate) fn with_partner(&self, partner: Arc<Partner>) -> Self {
+    pub(crate) fn taking_from(&self, source: Arc<SyncSource>) -> Self {
         let mut memory = self.clone();
-        memory.session.partner = Some(partner);
+        memory.session.source = Some(source);
         memory
     }
 
@@ -425,8 +425,8 @@ impl Memory {
     pub(super) fn context(&self) -> Context {
         let context = match &self.history {
             Some(_) => {
-                let Session { actor, partner, .. } = self.session.clone();
-                Context::of(actor).with_partner(partner)
+                let Session { actor, source, .. } = self.session.clone();
+                Context::of(actor).taken_from(source)
             }
             None => Context::new(),
         };

@@ -350,7 +350,7 @@ impl Carrying<'_, '_> {
                     .iter()
                     .map(|(path, content)| {
                         let modified = self.found(from, path).and_then(|found| found.modified);
-                        NewFile { path, content, modified }
+                        NewFile { path, from: path, content, modified }
                     })
                     .collect();
                 for (file, outcome) in new.iter().zip(self.create_in_room(to, &new)?) {
@@ -384,7 +384,7 @@ impl Carrying<'_, '_> {
         origin: Origin,
         effects: &mut Effects,
     ) -> Result<(), SyncError> {
-        match self.sides[side].replace(path, old, content)? {
+        match self.sides[side].replace(path, old, content, digest(content))? {
             Outcome::Done(new, size) => {
                 effects.changed(path, side, SyncAction::Replaced);
                 let source = (digest(content), content.len() as u64);
@@ -413,7 +413,8 @@ impl Carrying<'_, '_> {
             if is_there || self.options.one_way && side == SyncSide::A {
                 continue;
             }
-            match self.sides[side].replace(path, digests[side], text)? {
+            let theirs = digests[side.other()];
+            match self.sides[side].replace(path, digests[side], text, theirs)? {
                 // The difference may be only what this memory redacts.
                 Outcome::Done(new, _) if new == digests[side] => {}
                 Outcome::Done(new, size) => {
@@ -499,7 +500,7 @@ impl Carrying<'_, '_> {
                 if self.options.one_way && to == SyncSide::A {
                     continue;
                 }
-                let new = NewFile { path: &copy, content, modified };
+                let new = NewFile { path: &copy, from: path, content, modified };
                 let outcome = self.sides[to].create(&[new])?.pop();
                 match outcome.unwrap_or(Outcome::Changed) {
                     Outcome::Done(digest, size) => {
@@ -572,11 +573,16 @@ impl Carrying<'_, '_> {
                 }
             }
             effects.changes.push(renamed(path, &copy, side));
-            let (path, copied) = (path.clone(), copy.clone());
             effects.gone.push(path.clone());
-            effects.conflicts.push(SyncConflict { path, copy_path: copied, side, modified });
+            let (original, copied) = (path.clone(), copy.clone());
+            effects.conflicts.push(SyncConflict {
+                path: original,
+                copy_path: copied,
+                side,
+                modified,
+            });
             let to = side.other();
-            let new = NewFile { path: &copy, content: &content, modified };
+            let new = NewFile { path: &copy, from: path, content: &content, modified };
             if let Some(Outcome::Done(digest, size)) = self.sides[to].create(&[new])?.pop() {
                 effects.changed(&copy, to, SyncAction::Created);
                 let source = (of_content, content.len() as u64);

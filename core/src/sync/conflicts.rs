@@ -206,7 +206,7 @@ pub fn resolve(
     };
     let written = match original {
         Some(original) if original == content => None,
-        Some(original) => Some(done(path, side.replace(path, digest(original), content))?),
+        Some(original) => Some(done(path, replace(&side, path, digest(original), content))?),
         None => Some(done(path, create(&side, path, content))?),
     };
     let Err(error) = done(copy, side.delete(copy, digest(theirs))) else {
@@ -216,7 +216,7 @@ pub fn resolve(
         (None, _) => true,
         (Some(written), None) => matches!(side.delete(path, written), Ok(Outcome::Done(..))),
         (Some(written), Some(original)) => {
-            let undone = side.replace(path, written, original);
+            let undone = replace(&side, path, written, original);
             matches!(undone, Ok(Outcome::Done(now, _)) if now == digest(original))
         }
     };
@@ -232,8 +232,17 @@ pub fn resolve(
 }
 
 fn create(side: &Side<'_>, path: &MemoryPath, content: &[u8]) -> Result<Outcome, SyncError> {
-    let created = side.create(&[NewFile { path, content, modified: None }])?;
+    let created = side.create(&[NewFile { path, from: path, content, modified: None }])?;
     Ok(created.into_iter().next().unwrap_or(Outcome::Changed))
+}
+
+fn replace(
+    side: &Side<'_>,
+    path: &MemoryPath,
+    old: Digest,
+    content: &[u8],
+) -> Result<Outcome, SyncError> {
+    side.replace(path, old, content, digest(content))
 }
 
 /// The digest of the content that was written.

@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use memdir_store::HistoryId;
 use memdir_store::path::MemoryPath;
 use serde::Serialize;
 
@@ -18,6 +19,9 @@ pub struct Synced {
     pub conflicts: Vec<SyncConflict>,
     /// The files that stay different, with reasons, sorted by path.
     pub left_out: Vec<SyncLeftOut>,
+    /// The versions in one history whose content was redacted in the other, in their order. Looked for if the sync takes redactions over or
+    /// changes a file.
+    pub redactions: Vec<SyncRedaction>,
     /// The number of files that both memories have with the same content, at the end.
     pub equal: u64,
     /// Whether the memories knew each other from an earlier sync. If not, nothing was deleted.
@@ -101,6 +105,25 @@ pub struct SyncLeftOut {
     pub reason: SyncReason,
     /// A sentence about the reason.
     pub details: String,
+}
+
+/// A version that an earlier sync brought from the other memory, or took there, and that was redacted there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct SyncRedaction {
+    /// The path of the file after this version.
+    pub path: MemoryPath,
+    /// The memory in whose history the version is.
+    pub side: SyncSide,
+    /// The version.
+    pub version: HistoryId,
+    /// The reason that the other history has for the redaction.
+    pub reason: String,
+    /// Whether the version was redacted here too. With a dry run, whether it would be.
+    pub is_redacted: bool,
+    /// Why it was not redacted; `None` if it was.
+    pub details: Option<String>,
 }
 
 /// Why a file was left out of a sync.

@@ -9,14 +9,15 @@ use std::time::SystemTime;
 
 use memdir_store::batch::{in_batches, read_all};
 use memdir_store::path::{Folding, MemoryPath};
-use memdir_store::{Error, ErrorKind, Partner};
+use memdir_store::{Error, ErrorKind};
 
 use super::baseline::{Digest, digest};
 use super::both::SyncSide;
 use super::error::{SyncError, is_missing};
 use super::parallel::for_each;
+use super::sources::{Sources, Taken};
 use crate::handlers::edit::{EditOperation, edit};
-use crate::history::{HistoryError, HistoryId, HistoryQuery};
+use crate::history::{HistoryError, HistoryId, HistorySnapshot};
 use crate::memory::Memory;
 use crate::policy::limits::Reservation;
 use crate::reply;
@@ -47,8 +48,8 @@ pub(super) struct Side<'m> {
     fingerprints: Fingerprints,
     pub(super) folding: Folding,
     pub(super) has_history: bool,
-    /// The other memory, for the history of this one.
-    partner: Mutex<Option<Arc<Partner>>>,
+    /// The versions of the other memory, for the history of this one.
+    sources: Mutex<Option<Arc<Sources>>>,
     /// The change of this sync in the history, once it has begun.
     change: Mutex<Option<HistoryId>>,
 }
@@ -81,6 +82,8 @@ pub(super) enum Room {
 #[derive(Clone, Copy)]
 pub(super) struct NewFile<'f> {
     pub(super) path: &'f MemoryPath,
+    /// The path of the file in the other memory.
+    pub(super) from: &'f MemoryPath,
     pub(super) content: &'f [u8],
     pub(super) modified: Option<SystemTime>,
 }
@@ -104,7 +107,7 @@ impl<'m> Side<'m> {
             fingerprints: info.fingerprints,
             folding: Folding::new(info.folds_case),
             has_history: memory.options().history,
-            partner: Mutex::default(),
+            sources: Mutex::default(),
             change: Mutex::default(),
         }
     }
@@ -122,29 +125,44 @@ impl<'m> Side<'m> {
         self.memory.store().can_keep(path)
     }
 
-    /// The newest change in the memory's history; `None` if it has none.
-    pub(super) fn newest_change(&self) -> Result<Option<HistoryId>, SyncError> {
+    /// The history; `None` if the memory has none.
+    pub(super) fn history(&self) -> Result<Option<HistorySnapshot<'_>>, SyncError> {
         if !self.has_history {
             return Ok(None);
         }
-        let mut newest = HistoryQuery::default();
-        newest.limit = Some(1);
-        match self.memory.history(&newest) {
-            Ok(versions) => Ok(versions.first().map(|version| version.change)),
+        match self.memory.history_snapshot() {
+            Ok(history) => Ok(Some(history)),
             Err(HistoryError::Store(error)) => Err(self.failed(&MemoryPath::root(), error)),
             Err(_) => Ok(None),
         }
     }
 
-    /// Names the other memory, for the history of this one.
-    pub(super) fn set_partner(&self, partner: Partner) {
-        let mut current = self.partner.lock().unwrap_or_else(PoisonError::into_inner);
-        *current = Some(Arc::new(partner));
+    /// Redacts a version. Returns why not, if that is a condition of the history.
+    pub(super) fn redact(
+        &self,
+        id: HistoryId,
+        reason: &str,
+    ) -> Result<Result<(), String>, SyncError> {
+        match self.taking(&[]).redact(id, reason) {
+            Ok(_) => Ok(Ok(())),
+            Err(HistoryError::Store(error)) => Err(self.failed(&MemoryPath::root(), error)),
+            Err(HistoryError::IsCurrent { path }) => {
+                Ok(Err(format!("{path} has this content now")))
+            }
+            Err(error) => Ok(Err(error.to_string())),
+        }
     }
 
-    fn acting(&self) -> Memory {
-        let partner = self.partner.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        partner.map_or_else(|| self.acting.clone(), |partner| self.acting.with_partner(partner))
+    /// Names the versions of the other memory, for the history of this one.
+    pub(super) fn set_sources(&self, sources: Sources) {
+        let mut current = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        *current = Some(Arc::new(sources));
+    }
+
+    fn taking(&self, files: &[Taken<'_>]) -> Memory {
+        let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let taking = |sources: Arc<Sources>| self.acting.taking_from(sources.of(files));
+        sources.map_or_else(|| self.acting.clone(), taking)
     }
 
     pub(super) fn check(&self) -> Result<(), SyncError> {
@@ -219,15 +237,15 @@ impl<'m> Side<'m> {
 
     /// Checks that the policies allow a change of this path.
     pub(super) fn check_change(&self, path: &MemoryPath) -> Result<(), Error> {
-        self.working(|work| work.policies().patterns.check(path))
+        self.working(&[], |work| work.policies().patterns.check(path))
     }
 
-    /// Does `work` as a part of the one change that this sync is in the history.
-    fn working<T>(&self, work: impl FnOnce(&UnitOfWork<'_>) -> T) -> T {
+    /// Does `work`, which takes these files, as a part of the one change that this sync is in the history.
+    fn working<T>(&self, taken: &[Taken<'_>], work: impl FnOnce(&UnitOfWork<'_>) -> T) -> T {
         if !self.has_history {
             return self.acting.working_in(None, work).0;
         }
-        let acting = self.acting();
+        let acting = self.taking(taken);
         let mut change = self.change.lock().unwrap_or_else(PoisonError::into_inner);
         if change.is_some() {
             let begun = *change;
@@ -242,7 +260,13 @@ impl<'m> Side<'m> {
 
     /// Creates files, and returns the outcome of each.
     pub(super) fn create(&self, files: &[NewFile<'_>]) -> Result<Vec<Outcome>, SyncError> {
-        self.working(|work| {
+        // Only a history needs the digests.
+        let recorded = if self.has_history { files } else { &[] };
+        let taken: Vec<Taken<'_>> = recorded
+            .iter()
+            .map(|file| Taken::whole(file.path, file.from, digest(file.content)))
+            .collect();
+        self.working(&taken, |work| {
             let mut outcomes: Vec<Option<Outcome>> = Vec::new();
             let mut new: Vec<(usize, Cow<'_, [u8]>, Reservation<'_>)> = Vec::new();
             for (number, file) in files.iter().enumerate() {
@@ -295,18 +319,21 @@ impl<'m> Side<'m> {
         })
     }
 
-    /// Replaces the content of a file, if it still has the old one.
+    /// Replaces the content of a file, if it still has the old one. `theirs` is the content of the other memory that was taken or merged.
     pub(super) fn replace(
         &self,
         path: &MemoryPath,
         old: Digest,
         content: &[u8],
+        theirs: Digest,
     ) -> Result<Outcome, SyncError> {
+        let taken = Taken::whole(path, path, theirs);
+        let taken = Taken { is_merged: theirs != digest(content), ..taken };
         let Ok(text) = str::from_utf8(content) else {
-            return self.replace_bytes(path, old, content);
+            return self.replace_bytes(&taken, old, content);
         };
         let (is_other, new) = (Cell::new(false), Cell::new(None));
-        let replaced = self.working(|work| {
+        let replaced = self.working(&[taken], |work| {
             let change = |now: &[u8]| {
                 is_other.set(digest(now) != old);
                 if is_other.get() {
@@ -334,7 +361,7 @@ impl<'m> Side<'m> {
             (Ok(_), None) => Ok(Outcome::Changed),
             (Err(_), _) if is_other.get() => Ok(Outcome::Changed),
             (Err(Error::Refused(refused)), _) if refused.kind() == ErrorKind::NotText => {
-                self.replace_bytes(path, old, content)
+                self.replace_bytes(&taken, old, content)
             }
             (Err(Error::Refused(refused)), _) if refused.kind() == ErrorKind::NotFound => {
                 Ok(Outcome::Changed)
@@ -346,11 +373,12 @@ impl<'m> Side<'m> {
     /// As [`replace`](Self::replace), if the old content or the new one is not text.
     fn replace_bytes(
         &self,
-        path: &MemoryPath,
+        taken: &Taken<'_>,
         old: Digest,
         content: &[u8],
     ) -> Result<Outcome, SyncError> {
-        self.working(|work| {
+        let path = taken.path;
+        self.working(&[*taken], |work| {
             let (store, existing) = (work.store(), OnExisting::Overwrite);
             let (content, mut reservation) =
                 match work.policies().check_bytes(store, path, content, existing) {
@@ -382,7 +410,8 @@ impl<'m> Side<'m> {
 
     /// Deletes a file, if it still has this content.
     pub(super) fn delete(&self, path: &MemoryPath, old: Digest) -> Result<Outcome, SyncError> {
-        self.working(|work| {
+        let taken = Taken { path, from: path, content: None, is_merged: false };
+        self.working(&[taken], |work| {
             if let Err(error) = work.policies().patterns.check(path) {
                 return self.refused(path, error);
             }
@@ -403,7 +432,7 @@ impl<'m> Side<'m> {
         old: Digest,
         size: u64,
     ) -> Result<Outcome, SyncError> {
-        self.working(|work| {
+        self.working(&[Taken::whole(to, to, old)], |work| {
             if let Err(error) = work.policies().check_move(from, to) {
                 return self.refused(from, error);
             }
@@ -423,7 +452,7 @@ impl<'m> Side<'m> {
     /// # Errors
     /// Only failures of the store.
     pub(super) fn remove_directory(&self, path: &MemoryPath) -> Result<bool, SyncError> {
-        self.working(|work| {
+        self.working(&[], |work| {
             if work.policies().patterns.check(path).is_err() {
                 return Ok(false);
             }

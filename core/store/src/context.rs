@@ -1,6 +1,7 @@
 //! [`Context`]: information about a call that goes to the store with each operation.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,15 +13,33 @@ use super::note::Note;
 use crate::cancel::Cancellation;
 use crate::history_id::HistoryId;
 use crate::operation::Operation;
+use crate::path::MemoryPath;
 
 /// The other memory of a sync, from which a change is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Partner {
     /// Its name, such as `laptop`.
     pub name: String,
-    /// The newest change in its history when the sync compared both; `None` if it has no history.
+    /// The version of the file there; `None` if its history does not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub change: Option<HistoryId>,
+    pub version: Option<HistoryId>,
+    /// Whether the sync merged the content of that version with the one here. Otherwise the file got exactly that content.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_merged: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// The other memory of a sync, for the records of the files that the sync changes together.
+#[derive(Debug, Clone, Default)]
+pub struct SyncSource {
+    /// Its name.
+    pub name: String,
+    /// The versions of the files there, by the paths here, and whether each is merged.
+    pub versions: HashMap<MemoryPath, (HistoryId, bool)>,
 }
 
 /// The cancellation of a call, the actor and the operation of a change, and the notes to keep in the same transaction.
@@ -32,7 +51,7 @@ pub struct Partner {
 pub struct Context {
     cancellation: Cancellation,
     actor: Option<Arc<str>>,
-    partner: Option<Arc<Partner>>,
+    source: Option<Arc<SyncSource>>,
     operation: Option<Operation>,
     /// Shared by all contexts of an operation.
     change: Rc<ChangeState>,
@@ -55,7 +74,7 @@ impl Default for Context {
         Self {
             cancellation: Cancellation::never(),
             actor: None,
-            partner: None,
+            source: None,
             operation: None,
             change: Rc::default(),
         }
@@ -81,8 +100,8 @@ impl Context {
     }
 
     /// The same context for changes that a sync takes from this memory.
-    pub fn with_partner(self, partner: Option<Arc<Partner>>) -> Self {
-        Self { partner, ..self }
+    pub fn taken_from(self, source: Option<Arc<SyncSource>>) -> Self {
+        Self { source, ..self }
     }
 
     /// The same context with this operation. It replaces the usual operation of each change.
@@ -102,7 +121,7 @@ impl Context {
         Self {
             cancellation: Cancellation::never(),
             actor: self.actor.clone(),
-            partner: self.partner.clone(),
+            source: self.source.clone(),
             operation: self.operation,
             change: Rc::clone(&self.change),
         }
@@ -114,7 +133,7 @@ impl Context {
         Self {
             cancellation: self.cancellation.clone(),
             actor: self.actor.clone(),
-            partner: self.partner.clone(),
+            source: self.source.clone(),
             operation: Some(self.operation(operation)),
             change: Rc::clone(&self.change),
         }
@@ -147,9 +166,12 @@ impl Context {
         self.actor.as_deref()
     }
 
-    /// The memory from which a sync takes the change.
-    pub fn partner(&self) -> Option<&Partner> {
-        self.partner.as_deref()
+    /// The memory from which a sync takes the change of this file.
+    pub fn partner_of(&self, path: &MemoryPath) -> Option<Partner> {
+        let SyncSource { name, versions } = self.source.as_deref()?;
+        let (version, is_merged) = versions.get(path).copied().unzip();
+        let is_merged = is_merged.unwrap_or_default();
+        Some(Partner { name: name.clone(), version, is_merged })
     }
 
     /// The operation of the change: `usual`, unless the context has another one.

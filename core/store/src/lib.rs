@@ -72,7 +72,7 @@ pub use access::Times;
 pub use batch::{BatchError, FileToDelete, FileToWrite};
 pub use cancel::Cancellation;
 pub use condition::Condition;
-pub use context::{Context, Partner};
+pub use context::{Context, Partner, SyncSource};
 #[cfg(feature = "testing")]
 pub use contract::check_contract;
 pub use defaults::{

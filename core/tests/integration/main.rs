@@ -107,6 +107,7 @@ mod sync_identity;
 mod sync_model;
 mod sync_options;
 mod sync_partners;
+mod sync_redactions;
 mod sync_remote;
 mod sync_safety;
 mod sync_third;

@@ -52,17 +52,12 @@ fn a_version_names_the_partner_and_the_version_that_it_is_from() {
     synced(&a, &b);
     let at_b = b.history(&of("/memories/tea.md")).unwrap().remove(0);
     assert_eq!((at_b.actor.as_deref(), at_b.partner.as_deref()), (Some("sync"), Some("laptop")));
-    assert_eq!(at_b.partner_change, Some(versions(&a)[1].change));
-    // The newest version of the file up to that change is the one that was taken.
-    let up_to = at_b.partner_change.unwrap();
-    let mut of_a = a.history(&of("/memories/tea.md")).unwrap();
-    of_a.retain(|version| version.change <= up_to);
-    assert_eq!((of_a[0].id, &of_a[0].sha256), (first.id, &at_b.sha256));
+    assert_eq!((at_b.partner_version, &at_b.sha256), (Some(first.id), &first.sha256));
     let at_a = newest(&a);
     assert_eq!(at_a.partner.as_deref(), Some("server"));
-    assert_eq!(at_a.partner_change, Some(of_b.change));
+    assert_eq!(at_a.partner_version, Some(of_b.id));
     // Changes that no sync made have no partner.
-    assert_eq!((first.partner, of_b.partner_change), (None, None));
+    assert_eq!((first.partner, of_b.partner_version), (None, None));
     // Another process reads the same.
     assert_eq!(versions(&recorded(one.path())), versions(&a));
 }
@@ -102,8 +97,8 @@ fn every_kind_of_change_names_the_partner() {
             "renamed renamed.md from laptop",
         ]
     );
-    // A memory without a history has no change that could be named.
-    assert!(versions(&b).iter().all(|version| version.partner_change.is_none()));
+    // A memory without a history has no version that could be named.
+    assert!(versions(&b).iter().all(|version| version.partner_version.is_none()));
     // The undo is a change of its own.
     b.undo(change, UndoOptions::default()).unwrap();
     let undone = newest(&b);

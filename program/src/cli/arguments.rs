@@ -175,7 +175,7 @@ pub(super) struct SyncArguments {
     /// Sync all pairs of memories that memdir.toml lists
     ///
     /// It is the file of that name in this directory, or in the nearest one above it.
-    #[arg(long, conflicts_with_all = ["a", "b", "one_way", "on_conflict", "exclude", "max_file_bytes", "every"], verbatim_doc_comment)]
+    #[arg(long, conflicts_with_all = ["a", "b", "one_way", "on_conflict", "redactions", "exclude", "max_file_bytes", "every"], verbatim_doc_comment)]
     pub(super) all: bool,
 
     /// Use this file instead of memdir.toml
@@ -224,6 +224,12 @@ pub(super) struct SyncArguments {
     /// Allow deletions of more than a quarter of the files, or of all
     #[arg(long)]
     pub(super) delete: bool,
+
+    /// Redact in each history what the other one redacted
+    ///
+    /// A content that was redacted in one history is redacted in the other, if a sync brought it there.
+    #[arg(long, verbatim_doc_comment)]
+    pub(super) redactions: bool,
 
     /// Leave these paths as they are; may be repeated
     ///

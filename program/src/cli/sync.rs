@@ -13,6 +13,7 @@ use self::print::{Bar, Printer};
 use super::arguments::SyncArguments;
 use super::output::Output;
 use super::{Ended, Failure};
+use memdir::sync::SyncRedaction;
 
 pub(super) fn run(wanted: &SyncArguments, output: &mut Output) -> Result<Ended, Failure> {
     let pairs = match (&wanted.a, &wanted.b) {
@@ -73,6 +74,9 @@ fn once(pair: &Pair, output: &mut Output) -> Result<Ended, Failure> {
     let mut printer = Printer { output, name: pair.name.as_deref() };
     printer.details(&synced)?;
     printer.summary(&synced, &pair.options)?;
-    let is_equal = synced.conflicts.is_empty() && synced.left_out.is_empty();
+    let is_open = |redaction: &SyncRedaction| pair.options.redactions && !redaction.is_redacted;
+    let is_equal = synced.conflicts.is_empty()
+        && synced.left_out.is_empty()
+        && !synced.redactions.iter().any(is_open);
     Ok(if is_equal { Ended::Well } else { Ended::WithProblems })
 }

@@ -97,12 +97,12 @@ extension Memory {
     /// this. If the task is cancelled, the sync stops, and the changes that were made before stay.
     public func sync(
         other: Memory, onConflict: OnConflict? = nil, oneWay: Bool = false, dryRun: Bool = false, delete: Bool = false,
-        exclude: [String] = [], maxFileBytes: Int64? = nil, names: [String]? = nil, watch: (any SyncWatch)? = nil
+        redactions: Bool = false, exclude: [String] = [], maxFileBytes: Int64? = nil, names: [String]? = nil, watch: (any SyncWatch)? = nil
     ) async throws -> Synced {
         try await off {
             try $0.sync(
-                other: other, onConflict: onConflict, oneWay: oneWay, dryRun: dryRun, delete: delete, exclude: exclude,
-                maxFileBytes: maxFileBytes, names: names, watch: watch)
+                other: other, onConflict: onConflict, oneWay: oneWay, dryRun: dryRun, delete: delete, redactions: redactions,
+                exclude: exclude, maxFileBytes: maxFileBytes, names: names, watch: watch)
         }
     }
 

@@ -94,12 +94,12 @@ extension Memory {
     /// the sync.
     public func sync(
         other: Memory, onConflict: OnConflict? = nil, oneWay: Bool = false, dryRun: Bool = false, delete: Bool = false,
-        exclude: [String] = [], maxFileBytes: Int64? = nil, names: [String]? = nil,
+        redactions: Bool = false, exclude: [String] = [], maxFileBytes: Int64? = nil, names: [String]? = nil,
         isRunning: @escaping @Sendable (SyncProgress) throws -> Bool
     ) throws -> Synced {
         try sync(
-            other: other, onConflict: onConflict, oneWay: oneWay, dryRun: dryRun, delete: delete, exclude: exclude,
-            maxFileBytes: maxFileBytes, names: names, watch: WatchSync(isRunning))
+            other: other, onConflict: onConflict, oneWay: oneWay, dryRun: dryRun, delete: delete, redactions: redactions,
+            exclude: exclude, maxFileBytes: maxFileBytes, names: names, watch: WatchSync(isRunning))
     }
 }
 

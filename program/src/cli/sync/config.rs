@@ -40,6 +40,8 @@ struct Entry {
     one_way: bool,
     on_conflict: Option<String>,
     #[serde(default)]
+    redactions: bool,
+    #[serde(default)]
     exclude: Vec<String>,
     max_file_bytes: Option<u64>,
     every: Option<String>,
@@ -150,6 +152,7 @@ impl Entry {
             options.one_way = self.one_way;
             options.dry_run = wanted.dry_run;
             options.delete = wanted.delete;
+            options.redactions = self.redactions;
             options.max_file_bytes = self.max_file_bytes;
             options.names = [a.name.clone(), b.name.clone()];
         });

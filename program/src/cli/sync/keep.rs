@@ -15,7 +15,7 @@ use super::interrupt;
 use super::pair::Pair;
 use super::print::Printer;
 use memdir::store::StoreError;
-use memdir::sync::{SyncAction, SyncLeftOut, SyncSide, original_of};
+use memdir::sync::{SyncAction, SyncLeftOut, SyncRedaction, SyncSide, original_of};
 use memdir::{Cancellation, Error, Memory, Synced};
 
 /// The polling interval for a memory on another machine.
@@ -79,6 +79,7 @@ fn print(
     output: &mut Output,
 ) -> Result<Ended, Failure> {
     let mut left_out: Vec<Vec<SyncLeftOut>> = vec![Vec::new(); pairs.len()];
+    let mut redactions: Vec<Vec<SyncRedaction>> = vec![Vec::new(); pairs.len()];
     let mut outcome = Outcome::default();
     let mut ticks = 0;
     loop {
@@ -101,6 +102,9 @@ fn print(
                 let now = synced.left_out.clone();
                 synced.left_out.retain(|left| !left_out[number].contains(left));
                 left_out[number] = now;
+                // The same holds for a redaction that is not taken over.
+                synced.redactions.retain(|it| !redactions[number].contains(it));
+                redactions[number].extend(synced.redactions.iter().cloned());
                 let is_new = !synced.changes.is_empty() || !synced.left_out.is_empty();
                 printer.details(&synced)?;
                 if is_new {

@@ -33,6 +33,7 @@ impl Pair {
             options.one_way = wanted.one_way;
             options.dry_run = wanted.dry_run;
             options.delete = wanted.delete;
+            options.redactions = wanted.redactions;
             options.exclude.clone_from(&wanted.exclude);
             options.max_file_bytes = wanted.max_file_bytes;
         });

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::output::{Output, count};
 use super::super::{Failure, say};
-use memdir::sync::{SyncChange, SyncLeftOut, SyncPhase, SyncProgress, SyncSide};
+use memdir::sync::{SyncChange, SyncLeftOut, SyncPhase, SyncProgress, SyncRedaction, SyncSide};
 use memdir::{SyncOptions, Synced};
 
 /// Prints results. The name of the pair comes first, if it has one.
@@ -40,7 +40,21 @@ impl Printer<'_> {
                 ));
             }
         }
-        synced.left_out.iter().try_for_each(|left| self.left_out(left))
+        synced.left_out.iter().try_for_each(|left| self.left_out(left))?;
+        synced.redactions.iter().try_for_each(|redaction| self.redaction(redaction))
+    }
+
+    fn redaction(&mut self, redaction: &SyncRedaction) -> Result<(), Failure> {
+        if self.output.json {
+            return self.object("redaction", redaction);
+        }
+        let SyncRedaction { side, path, version, details, .. } = redaction;
+        if let Some(details) = details {
+            self.say(&format!("not redacted in {side}: {path}, version {version}: {details}"));
+            return Ok(());
+        }
+        let line = format!("{} {path}, version {version}", arrow(*side));
+        self.output.changed("redacted", &line).map(drop)
     }
 
     pub(super) fn left_out(&mut self, left: &SyncLeftOut) -> Result<(), Failure> {
@@ -80,6 +94,7 @@ impl Printer<'_> {
                 "changes": synced.changes.len(),
                 "conflicts": synced.conflicts.len(),
                 "left_out": synced.left_out.len(),
+                "redactions": synced.redactions.len(),
                 "equal": synced.equal,
                 "has_baseline": synced.has_baseline,
                 "dry_run": dry_run,
@@ -110,9 +125,13 @@ impl Printer<'_> {
     }
 }
 
+fn arrow(side: SyncSide) -> &'static str {
+    if side == SyncSide::A { "<-" } else { "->" }
+}
+
 /// A change with the direction in which the content went.
 fn shown(change: &SyncChange) -> String {
-    let arrow = if change.side == SyncSide::A { "<-" } else { "->" };
+    let arrow = arrow(change.side);
     let from = change.old_path.as_ref().map(|old| format!(" from {old}")).unwrap_or_default();
     format!("{arrow} {}{from}", change.path)
 }

@@ -100,6 +100,7 @@ public class SyncOptions {
     internal var oneWay = false
     internal var dryRun = false
     internal var delete = false
+    internal var redactions = false
     internal var exclude = emptyList<String>()
     internal var maxFileBytes: Long? = null
     internal var names: List<String>? = null
@@ -116,6 +117,12 @@ public class SyncOptions {
 
     /** Allows the sync to delete more than a quarter of a memory's files, or all of them. */
     public fun delete(delete: Boolean): SyncOptions = apply { this.delete = delete }
+
+    /**
+     * Also takes redactions over: the content of a version that was redacted in one history is redacted in the other one, if
+     * a sync brought it there. Both memories need a history.
+     */
+    public fun redactions(redactions: Boolean): SyncOptions = apply { this.redactions = redactions }
 
     /** Patterns of paths that stay as they are in both memories. */
     public fun exclude(exclude: List<String>): SyncOptions = apply { this.exclude = exclude }

@@ -110,11 +110,12 @@ private constructor(
         oneWay: Boolean = false,
         dryRun: Boolean = false,
         delete: Boolean = false,
+        redactions: Boolean = false,
         exclude: List<String> = emptyList(),
         maxFileBytes: Long? = null,
         names: List<String>? = null,
         watch: SyncWatch? = null,
-    ): Synced = off { it.sync(other, onConflict, oneWay, dryRun, delete, exclude, maxFileBytes, names, watch) }
+    ): Synced = off { it.sync(other, onConflict, oneWay, dryRun, delete, redactions, exclude, maxFileBytes, names, watch) }
 
     /** As [Memory.read]. */
     public suspend fun read(path: String): String = off(viewDispatcher) { it.read(path) }

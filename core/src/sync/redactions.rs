@@ -1,0 +1,206 @@
+//! Takes redactions over: what was removed from the history of one memory is removed from that of the other, where a sync had brought it.
+//!
+//! A redacted version has no content any more, and no SHA-256. So its counterpart is found by the ids that the records of syncs have
+//! ([`Sources`](super::sources::Sources)), in either direction.
+
+use std::collections::HashMap;
+
+use memdir_store::path::MemoryPath;
+use memdir_store::{HistoryId, Operation};
+
+use super::both::{Both, SyncSide};
+use super::error::SyncError;
+use super::report::{SyncAction, SyncChange, SyncRedaction};
+use super::side::Side;
+use crate::history::{ListedVersion, Version};
+
+/// What a sync does about redactions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Redacting {
+    /// It takes them over.
+    Do,
+    /// It says what it would do.
+    Rehearse,
+    /// It only names them.
+    Name,
+}
+
+/// Takes the redactions of each memory over to the other one, and returns what differed. `changes` are those of the sync.
+pub(super) fn redactions(
+    sides: &Both<Side<'_>>,
+    one_way: bool,
+    changes: &[SyncChange],
+    redacting: Redacting,
+) -> Result<Vec<SyncRedaction>, SyncError> {
+    let mut found = Vec::new();
+    for side in SyncSide::ALL.into_iter().filter(|side| !one_way || *side == SyncSide::B) {
+        for different in differences(sides, side)? {
+            // Only a person can tell whether a merged content has the text, so this is not said at each sync.
+            if different.is_merged && redacting == Redacting::Name {
+                continue;
+            }
+            found.push(different.ended(&sides[side], side, changes, redacting)?);
+        }
+    }
+    Ok(found)
+}
+
+/// A version whose counterpart is redacted.
+struct Difference {
+    version: Version,
+    reason: String,
+    /// Whether the version was merged with the redacted content, or the other way around.
+    is_merged: bool,
+    /// A file that has this content now.
+    current: Option<MemoryPath>,
+}
+
+impl Difference {
+    fn ended(
+        self,
+        memory: &Side<'_>,
+        side: SyncSide,
+        changes: &[SyncChange],
+        redacting: Redacting,
+    ) -> Result<SyncRedaction, SyncError> {
+        let Self { version, reason, is_merged, current } = self;
+        let stays = |path: &MemoryPath| {
+            !changes.iter().any(|change| {
+                change.side == side
+                    && change.path == *path
+                    && matches!(
+                        change.action,
+                        SyncAction::Replaced | SyncAction::Merged | SyncAction::Deleted
+                    )
+            })
+        };
+        let details = if is_merged {
+            Some(
+                "a sync merged it with the redacted content, so it may have the text too"
+                    .to_owned(),
+            )
+        } else if memory.is_read_only {
+            Some("the memory is read-only".to_owned())
+        } else {
+            match redacting {
+                Redacting::Name => Some("the sync does not take redactions over".to_owned()),
+                Redacting::Do => memory.redact(version.id, &reason)?.err(),
+                Redacting::Rehearse => {
+                    current.filter(stays).map(|path| format!("{path} has this content now"))
+                }
+            }
+        };
+        let Version { id, path, .. } = version;
+        Ok(SyncRedaction {
+            path,
+            side,
+            version: id,
+            reason,
+            is_redacted: details.is_none(),
+            details,
+        })
+    }
+}
+
+/// The versions of this memory whose counterparts in the other one are redacted, oldest first.
+fn differences(sides: &Both<Side<'_>>, side: SyncSide) -> Result<Vec<Difference>, SyncError> {
+    let (Some(own), Some(other)) = (sides[side].history()?, sides[side.other()].history()?) else {
+        return Ok(Vec::new());
+    };
+    let root = MemoryPath::root();
+    let theirs = Chains::new(other.listed(&root).collect());
+    if !theirs.versions.iter().any(|listed| is_redacted(&listed.version)) {
+        return Ok(Vec::new());
+    }
+    let own = Chains::new(own.listed(&root).collect());
+    let mut found: Vec<Difference> = Vec::new();
+    let mut places: HashMap<HistoryId, usize> = HashMap::new();
+    for redacted in theirs.versions.iter().filter(|listed| is_redacted(&listed.version)).rev() {
+        let Some(reason) = &redacted.version.redacted else { continue };
+        for (number, is_merged) in own.counterparts(&theirs, redacted) {
+            let version = &own.versions[number].version;
+            if version.sha256.is_none() {
+                continue;
+            }
+            // Its own counterpart decides, and not one that was merged with it.
+            if let Some(place) = places.get(&version.id) {
+                found[*place].is_merged &= is_merged;
+                continue;
+            }
+            places.insert(version.id, found.len());
+            let has_it = |other: &&ListedVersion| {
+                other.version.is_current && other.version.sha256 == version.sha256
+            };
+            let current = own.versions.iter().find(has_it).map(|it| it.version.path.clone());
+            let (version, reason) = (version.clone(), reason.clone());
+            found.push(Difference { version, reason, is_merged, current });
+        }
+    }
+    Ok(found)
+}
+
+fn is_redacted(version: &Version) -> bool {
+    version.redacted.is_some() && version.operation != Operation::Redacted
+}
+
+/// The versions of a memory, newest first, and those that are next to each other.
+struct Chains {
+    versions: Vec<ListedVersion>,
+    by_id: HashMap<HistoryId, usize>,
+    /// By the versions of the other memory that syncs took.
+    by_source: HashMap<HistoryId, Vec<usize>>,
+    /// The version of the same file before each one.
+    before: Vec<Option<usize>>,
+}
+
+impl Chains {
+    fn new(versions: Vec<ListedVersion>) -> Self {
+        let (mut by_id, mut by_source) = (HashMap::new(), HashMap::<_, Vec<usize>>::new());
+        let mut before = vec![None; versions.len()];
+        let mut last: HashMap<usize, usize> = HashMap::new();
+        for (number, listed) in versions.iter().enumerate() {
+            if listed.version.operation == Operation::Redacted {
+                continue;
+            }
+            by_id.insert(listed.version.id, number);
+            if let Some(source) = listed.version.partner_version {
+                by_source.entry(source).or_default().push(number);
+            }
+            if let Some(later) = last.insert(listed.file, number) {
+                before[later] = Some(number);
+            }
+        }
+        Self { versions, by_id, by_source, before }
+    }
+
+    fn id_before(&self, number: usize) -> Option<HistoryId> {
+        self.before[number].map(|number| self.versions[number].version.id)
+    }
+
+    /// The versions that have the content of one in the other memory, and those that may have it because it was merged.
+    fn counterparts(&self, others: &Self, other: &ListedVersion) -> Vec<(usize, bool)> {
+        let mut found = Vec::new();
+        let taken = self.by_source.get(&other.version.id).into_iter().flatten();
+        found.extend(taken.map(|number| (*number, self.versions[*number].is_merged)));
+        let earlier = others.by_id.get(&other.version.id).and_then(|at| others.before[*at]);
+        let source = other.version.partner_version;
+        // The text of a merged content is usually from the version before it, if that is redacted, too.
+        let is_from_before =
+            || earlier.is_some_and(|before| is_redacted(&others.versions[before].version));
+        if let Some(number) = source.and_then(|source| self.by_id.get(&source))
+            && !(other.is_merged && is_from_before())
+        {
+            found.push((*number, other.is_merged));
+        }
+        if other.is_merged {
+            // Both memories merged each other's content, so both have the same result.
+            let earlier = earlier.map(|before| others.versions[before].version.id);
+            let merged = earlier.and_then(|earlier| self.by_source.get(&earlier));
+            let merged = merged.into_iter().flatten().filter(|number| {
+                self.versions[**number].is_merged && self.id_before(**number) == source
+            });
+            found.extend(merged.map(|number| (*number, false)));
+        }
+        found
+    }
+}
