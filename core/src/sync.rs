@@ -42,7 +42,7 @@ use serde::Serialize;
 use self::baseline::{Agreed, Baseline};
 use self::both::Both;
 pub use self::both::SyncSide;
-use self::carry_out::{Carrying, Effects, Origin};
+use self::carry_out::{Carrying, Effects, Origin, RenamedFile};
 pub use self::conflicts::{ConflictContents, ConflictCopy, Resolution, conflicts, resolve};
 pub use self::error::{SyncError, SyncErrorKind};
 use self::link::Link;
@@ -464,8 +464,8 @@ impl Effects {
         for change in self.changes.iter().filter(|change| change.action != SyncAction::Deleted) {
             touched.written[change.side].insert(change.path.clone());
         }
-        for (side, from, to) in self.renamed.drain(..) {
-            let clock = renamed_clock(versions, maker(one_way), side, &from, &to);
+        for RenamedFile { side, from, to, is_edited } in self.renamed.drain(..) {
+            let clock = renamed_clock(versions, maker(one_way), side, (&from, &to), is_edited);
             let gone = joined_clock(versions, &from);
             let gone = Version { content: Content::Gone, fingerprint: None, clock: gone };
             if let Some(mut version) = versions[side].files_mut().remove(&from) {

@@ -31,6 +31,15 @@ pub(super) enum Origin {
     Made,
 }
 
+/// A file that was renamed in one memory, as the other one had done.
+#[derive(Debug)]
+pub(super) struct RenamedFile {
+    pub(super) side: SyncSide,
+    pub(super) from: MemoryPath,
+    pub(super) to: MemoryPath,
+    pub(super) is_edited: bool,
+}
+
 /// The effects of a step.
 #[derive(Debug, Default)]
 pub(super) struct Effects {
@@ -41,8 +50,8 @@ pub(super) struct Effects {
     pub(super) agreed: Vec<(MemoryPath, Agreed, Origin)>,
     /// Files that are gone from both.
     pub(super) gone: Vec<MemoryPath>,
-    /// Files that were renamed in this memory, as in the other one.
-    pub(super) renamed: Vec<(SyncSide, MemoryPath, MemoryPath)>,
+    /// Files that were renamed.
+    pub(super) renamed: Vec<RenamedFile>,
     /// Files that are not as they were compared: the next round looks again.
     pub(super) disturbed: Vec<MemoryPath>,
 }
@@ -263,7 +272,7 @@ impl Carrying<'_, '_> {
     fn make(&self, step: &Step) -> Result<Effects, SyncError> {
         let mut effects = Effects::default();
         match step {
-            &Step::Rename { side, ref from, ref to, digest } => {
+            &Step::Rename { side, ref from, ref to, digest, is_edited } => {
                 let size = self.survey.files[side].get(from).map_or(0, |found| found.size);
                 let mut outcome = self.sides[side].rename(from, to, digest, size)?;
                 if matches!(outcome, Outcome::Exists) {
@@ -275,7 +284,8 @@ impl Carrying<'_, '_> {
                 match outcome {
                     Outcome::Done(..) => {
                         effects.changes.push(renamed(from, to, side));
-                        effects.renamed.push((side, from.clone(), to.clone()));
+                        let (from, to) = (from.clone(), to.clone());
+                        effects.renamed.push(RenamedFile { side, from, to, is_edited });
                     }
                     other => effects.not_done(to, side, other),
                 }

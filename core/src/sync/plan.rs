@@ -23,8 +23,8 @@ use super::walk::Walk;
 /// A step of a sync. `side` is the memory that is changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
-    /// The other memory has renamed the file. `digest` is that of the file on this side.
-    Rename { side: SyncSide, from: MemoryPath, to: MemoryPath, digest: Digest },
+    /// The other memory has renamed the file, and perhaps edited it. `digest` is that of the file on this side.
+    Rename { side: SyncSide, from: MemoryPath, to: MemoryPath, digest: Digest, is_edited: bool },
     /// The file is in the way of a directory of the other memory, and gets a name of its own in both.
     MoveAside { side: SyncSide, path: MemoryPath },
     /// The other memory has deleted the file.
@@ -69,15 +69,23 @@ impl Plan {
         let mut rows = rows(baseline, versions, survey);
         let mut plan = Self::default();
         let renames = renames(baseline, versions, survey, rules);
-        for Rename { side, from, to } in &renames {
+        for &Rename { side, from, to, is_edited } in &renames {
             let row = rows.remove(from).unwrap_or_default();
-            let Some(digest) = row.files[*side].and_then(|found| found.digest) else { continue };
-            let clock = renamed_clock(versions, rules.maker, *side, from, to);
+            let Some(digest) = row.files[side].and_then(|found| found.digest) else { continue };
+            let clock = renamed_clock(versions, rules.maker, side, (from, to), is_edited);
             let renamed = rows.entry(to).or_default();
-            (renamed.base, renamed.files[*side]) = (row.base, row.files[*side]);
-            renamed.clocks[*side] = Some(Cow::Owned(clock));
-            let (side, from, to) = (*side, (*from).clone(), (*to).clone());
-            plan.steps.push(Step::Rename { side, from, to, digest });
+            (renamed.base, renamed.files[side]) = (row.base, row.files[side]);
+            let is_unchanged = row.base.is_some_and(|base| base.digests[side] == digest);
+            if is_edited
+                && is_unchanged
+                && let Some(others) = &renamed.clocks[side.other()]
+            {
+                // The new content was made from the one that is here.
+                renamed.clocks[side.other()] = Some(Cow::Owned(others.joined(&clock)));
+            }
+            renamed.clocks[side] = Some(Cow::Owned(clock));
+            let (from, to) = (from.clone(), to.clone());
+            plan.steps.push(Step::Rename { side, from, to, digest, is_edited });
         }
         for (&path, row) in &rows {
             if !travels(path, rules.exclude) {
@@ -284,21 +292,25 @@ fn rows<'r>(
 }
 
 /// The clock of a file that the other memory has renamed, under its new name: that of the rename, and one change more if this memory has
-/// changed the file.
+/// changed the file. If the other memory has edited it as well, the clock here is still that of the old name.
 pub(super) fn renamed_clock(
     versions: &Both<Versions>,
     maker: SyncSide,
     side: SyncSide,
-    from: &MemoryPath,
-    to: &MemoryPath,
+    (from, to): (&MemoryPath, &MemoryPath),
+    is_edited: bool,
 ) -> Clock {
     let (own, others) = (&versions[side], &versions[side.other()]);
     let renamed = others.files.get(to);
     let clock = renamed.map_or_else(Clock::default, |version| version.clock.clone());
     let content = own.files.get(from).map(|version| version.content);
     let is_same = content == renamed.map(|version| version.content);
+    let clock = match own.files.get(from) {
+        Some(version) if is_edited => version.clock.clone(),
+        _ => clock,
+    };
     let clock = own.files.get(to).map_or_else(|| clock.clone(), |old| clock.joined(&old.clock));
-    if is_same { clock } else { clock.next(&versions[maker].session, to) }
+    if is_same || is_edited { clock } else { clock.next(&versions[maker].session, to) }
 }
 
 /// So many deletions are never too many, unless the other memory is empty.

@@ -1,7 +1,8 @@
-//! Finds renames: a file of the baseline that is gone from one memory, and a new file there with the same content.
+//! Finds renames: a file of the baseline that is gone from one memory, and a new file there with the same content, or one that the history
+//! of that memory knows as the same file.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use memdir_store::path::MemoryPath;
 
@@ -19,6 +20,8 @@ pub(super) struct Rename<'r> {
     pub(super) side: SyncSide,
     pub(super) from: &'r MemoryPath,
     pub(super) to: &'r MemoryPath,
+    /// Whether the other memory has changed the content as well.
+    pub(super) is_edited: bool,
 }
 
 /// The renames that each memory has made since the baseline.
@@ -35,27 +38,35 @@ pub(super) fn renames<'r>(
             continue;
         }
         let (files, others) = (&survey.files[by], &survey.files[side]);
-        let mut gone: HashMap<Digest, Vec<&MemoryPath>> = HashMap::new();
+        let (mut gone, mut by_content) =
+            (HashSet::new(), HashMap::<Digest, Vec<&MemoryPath>>::new());
         let mut in_files = Walk::new(files);
         for (path, agreed) in &*baseline.files {
             let is_gone = !in_files.has(path) && !survey.unknown[by].contains(path);
-            // The content of an empty file says nothing about where it comes from.
             let fits = |file: &Found| rules.max_file_bytes.is_none_or(|most| file.size <= most);
             if is_gone
-                && agreed.sizes[by] > 0
                 && others.get(path).is_some_and(|file| file.digest.is_some() && fits(file))
                 && may_be_renamed(versions, by, path, agreed)
             {
-                gone.entry(agreed.digests[by]).or_default().push(path);
+                gone.insert(path);
+                // The content of an empty file says nothing about where it comes from.
+                if agreed.sizes[by] > 0 {
+                    by_content.entry(agreed.digests[by]).or_default().push(path);
+                }
             }
         }
         if gone.is_empty() {
             continue;
         }
-        for (to, file) in files {
-            let is_new = !baseline.files.contains_key(to) && !others.contains_key(to);
-            let Some(digest) = file.digest.filter(|_| is_new) else { continue };
-            let Some(candidates) = gone.get_mut(&digest).filter(|paths| !paths.is_empty()) else {
+        let new = files
+            .iter()
+            .filter(|(to, _)| !baseline.files.contains_key(*to) && !others.contains_key(*to));
+        let (mut edited, first) = (Vec::new(), found.len());
+        for (to, file) in new {
+            let Some(digest) = file.digest else { continue };
+            edited.extend(survey.moved[by].get(to).map(|from| (from, to)));
+            let Some(candidates) = by_content.get_mut(&digest).filter(|paths| !paths.is_empty())
+            else {
                 continue;
             };
             // Of several files with this content, the one with the same name was moved.
@@ -66,7 +77,19 @@ pub(super) fn renames<'r>(
                 continue;
             }
             let from = candidates.remove(at);
-            found.push(Rename { side, from, to });
+            gone.remove(from);
+            found.push(Rename { side, from, to, is_edited: false });
+        }
+        for (from, to) in edited {
+            let is_taken = found[first..].iter().any(|rename| rename.to == to);
+            // A file and its own directory cannot change places in one step.
+            let is_apart = !from.is_above(to) && !to.is_above(from);
+            if !is_taken
+                && is_apart
+                && let Some(from) = gone.take(from)
+            {
+                found.push(Rename { side, from, to, is_edited: true });
+            }
         }
     }
     found

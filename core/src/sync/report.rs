@@ -107,7 +107,9 @@ pub struct SyncLeftOut {
     pub details: String,
 }
 
-/// A version that an earlier sync brought from the other memory, or took there, and that was redacted there.
+/// A version whose content was redacted in the other history.
+///
+/// An earlier sync brought it from the other memory, or took it there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]

@@ -2,10 +2,11 @@
 //!
 //! A file is read only if its fingerprint is not that of the baseline, and only if its content decides something.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::time::SystemTime;
 
+use memdir_store::Operation;
 use memdir_store::path::MemoryPath;
 
 use super::baseline::{Baseline, Digest, digest};
@@ -39,6 +40,8 @@ pub(super) struct Survey {
     pub(super) files: Both<Files>,
     /// Files of the baseline that may be there, but cannot be read.
     pub(super) unknown: Both<BTreeSet<MemoryPath>>,
+    /// New files that are files of the baseline under another name, as the history of the memory says: from new paths to old ones.
+    pub(super) moved: Both<BTreeMap<MemoryPath, MemoryPath>>,
 }
 
 /// A listing, with the moments when it began and ended.
@@ -85,6 +88,11 @@ impl Survey {
         let perhaps_renamed = Both::new(|side| survey.perhaps_renamed(side, baseline));
         survey.read(sides, &perhaps_renamed, progress)?;
         for side in SyncSide::ALL {
+            survey.find_moved(&sides[side], baseline)?;
+        }
+        let moved = Both::new(|side| survey.unread(side, survey.moved[side].keys()));
+        survey.read(sides, &moved, progress)?;
+        for side in SyncSide::ALL {
             survey.observe(side, &mut versions[side], exclude);
         }
         Ok(survey)
@@ -114,6 +122,66 @@ impl Survey {
                 && !baseline.files.contains_key(path)
         };
         files.iter().filter(is_new).map(|(path, _)| path.clone()).collect()
+    }
+
+    fn unread<'p>(
+        &self,
+        side: SyncSide,
+        paths: impl Iterator<Item = &'p MemoryPath>,
+    ) -> Vec<MemoryPath> {
+        let is_unread =
+            |path: &&MemoryPath| self.files[side].get(*path).is_some_and(|it| it.digest.is_none());
+        paths.filter(is_unread).cloned().collect()
+    }
+
+    /// Asks the history of a memory where its new files come from, if files are gone that no new one has the content of.
+    fn find_moved(&mut self, side: &Side<'_>, baseline: &Baseline) -> Result<(), SyncError> {
+        if !side.has_history {
+            return Ok(());
+        }
+        let (files, others) = (&self.files[side.side], &self.files[side.side.other()]);
+        let (mut in_files, mut in_others) = (Walk::new(files), Walk::new(others));
+        let gone = baseline.files.iter().filter(|(path, _)| {
+            !in_files.has(path) && in_others.has(path) && !self.unknown[side.side].contains(*path)
+        });
+        let mut gone: HashMap<&MemoryPath, Digest> =
+            gone.map(|(path, agreed)| (path, agreed.digests[side.side])).collect();
+        let mut known = Walk::new(&baseline.files);
+        let mut in_others = Walk::new(others);
+        let new = files.iter().filter(|(path, _)| !known.has(path) && !in_others.has(path));
+        let mut new: HashMap<&MemoryPath, Option<Digest>> =
+            new.map(|(path, found)| (path, found.digest)).collect();
+        let of_new: HashSet<Digest> = new.values().flatten().copied().collect();
+        let of_gone: HashSet<Digest> = gone.values().copied().collect();
+        gone.retain(|_, digest| !of_new.contains(digest));
+        new.retain(|_, digest| !digest.is_some_and(|digest| of_gone.contains(&digest)));
+        if gone.is_empty() || new.is_empty() {
+            return Ok(());
+        }
+        let Some(history) = side.history()? else { return Ok(()) };
+        // The file at each new path is the one of the newest version there.
+        let mut moved: HashMap<usize, &MemoryPath> = HashMap::new();
+        let mut found = BTreeMap::new();
+        for listed in history.listed(&MemoryPath::root()) {
+            let version = listed.version;
+            if version.operation == Operation::Redacted {
+                continue;
+            }
+            if let Some((path, _)) = new.remove_entry(&version.path)
+                && version.is_current
+            {
+                moved.insert(listed.file, path);
+            }
+            if let Some(old_path) = &version.old_path
+                && let Some(path) = moved.get(&listed.file)
+                && let Some((from, _)) = gone.remove_entry(old_path)
+            {
+                found.insert((*path).clone(), from.clone());
+                moved.remove(&listed.file);
+            }
+        }
+        self.moved[side.side] = found;
+        Ok(())
     }
 
     /// Enters the contents that were read, and the files that are gone. A file that neither memory seems to have may be one that cannot be read:

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::common::store_helpers::at;
-use crate::sync::{memory, options, put, synced, try_sync};
+use crate::sync::{assert_equal, done, files, memory, options, put, synced, try_sync};
 use memdir::history::{HistoryQuery, Operation, UndoOptions, Version};
 use memdir::{Memory, MemoryOptions};
 
@@ -153,4 +153,111 @@ fn a_conflict_copy_and_its_end_are_told_apart() {
     memdir::sync::resolve(&b, &copy, memdir::sync::Resolution::KeepCopy, None).unwrap();
     let resolved = newest(&b);
     assert_eq!((resolved.actor, resolved.partner), (None, None));
+}
+
+/// A memory whose history knows that a file was renamed and edited, and another one that has it under the old name.
+fn renamed_and_edited(content: &str) -> (Memory, Memory) {
+    let (a, b) = (recorded_in_process(), memory());
+    put(&a, "/memories/old.md", content);
+    put(&a, "/memories/other.md", "other\n");
+    synced(&a, &b);
+    a.rename("/memories/old.md", "/memories/dir/new.md").unwrap();
+    put(&a, "/memories/dir/new.md", &content.replace('1', "one"));
+    (a, b)
+}
+
+fn recorded_in_process() -> Memory {
+    let mut options = MemoryOptions::default();
+    options.history = true;
+    Memory::open("memory:", options).unwrap()
+}
+
+#[test]
+fn a_file_that_was_renamed_and_edited_keeps_its_identity() {
+    let (a, b) = renamed_and_edited("1\n2\n3\n4\n");
+    let done_so = ["b renamed old.md -> dir/new.md", "b replaced dir/new.md"];
+    let mut rehearsing = options();
+    rehearsing.dry_run = true;
+    assert_eq!(done(&try_sync(&a, &b, &rehearsing).unwrap()), done_so);
+    assert_eq!(done(&synced(&a, &b)), done_so);
+    assert_equal(&a, &b, &[("dir/new.md", "one\n2\n3\n4\n"), ("other.md", "other\n")]);
+    assert_eq!(done(&synced(&a, &b)), [""; 0]);
+    // The edits of both are merged under the new name.
+    let (a, b) = renamed_and_edited("1\n2\n3\n4\n");
+    put(&b, "/memories/old.md", "1\n2\n3\nfour\n");
+    synced(&b, &a);
+    assert_equal(&a, &b, &[("dir/new.md", "one\n2\n3\nfour\n"), ("other.md", "other\n")]);
+    assert_eq!(done(&synced(&a, &b)), [""; 0]);
+}
+
+#[test]
+fn a_renamed_file_that_is_no_text_keeps_its_identity() {
+    let (a, b) = (recorded_in_process(), memory());
+    let write = |path: &str, content: &[u8]| {
+        a.store().write(&at(path), content, memdir::OnExisting::Overwrite).unwrap();
+    };
+    write("/memories/old", b"\xff 1");
+    synced(&a, &b);
+    a.rename("/memories/old", "/memories/new").unwrap();
+    write("/memories/new", b"\xff 2");
+    assert_eq!(done(&synced(&a, &b)), ["b renamed old -> new", "b replaced new"]);
+    assert_eq!(b.store().read(&at("/memories/new")).unwrap(), b"\xff 2");
+}
+
+#[test]
+fn a_directory_that_was_renamed_and_edited_keeps_its_files() {
+    let (a, b) = (recorded_in_process(), recorded_in_process());
+    for name in ["1", "2", "3"] {
+        put(&a, &format!("/memories/old/{name}.md"), &format!("{name}\n"));
+    }
+    synced(&a, &b);
+    a.rename("/memories/old", "/memories/new").unwrap();
+    put(&a, "/memories/new/2.md", "2\nmore\n");
+    put(&b, "/memories/old/3.md", "3\nmore\n");
+    let change = synced(&a, &b);
+    assert!(change.conflicts.is_empty() && change.left_out.is_empty(), "{change:?}");
+    assert_equal(
+        &a,
+        &b,
+        &[("new/1.md", "1\n"), ("new/2.md", "2\nmore\n"), ("new/3.md", "3\nmore\n")],
+    );
+    // The history of the other memory knows them, too.
+    let of_file: Vec<Operation> = {
+        let versions = b.history(&of("/memories/new/2.md")).unwrap();
+        versions.iter().map(|version| version.operation).collect()
+    };
+    assert_eq!(of_file, [Operation::Modified, Operation::Renamed, Operation::Created]);
+}
+
+#[test]
+fn a_rename_reaches_a_third_memory() {
+    let (a, b) = renamed_and_edited("1\n2\n3\n4\n");
+    let c = memory();
+    put(&b, "/memories/c.md", "c\n");
+    synced(&b, &c);
+    synced(&a, &b);
+    put(&c, "/memories/old.md", "1\n2\n3\nfour\n");
+    for (one, other) in [(&b, &c), (&a, &b), (&a, &c), (&b, &c)] {
+        synced(one, other);
+    }
+    let files = files(&a);
+    assert_eq!((&files, &files), (&crate::sync::files(&b), &crate::sync::files(&c)));
+    // Without a history in `b`, the old name comes back with the edit, but no edit is lost.
+    let all: String = files.values().cloned().collect();
+    assert!(all.contains("one\n") && all.contains("four\n"), "{files:?}");
+}
+
+#[test]
+fn another_file_at_the_new_path_is_no_rename() {
+    let (a, b) = renamed_and_edited("1\n2\n3\n4\n");
+    a.delete("/memories/dir/new.md").unwrap();
+    put(&a, "/memories/dir/new.md", "another\n");
+    assert_eq!(done(&synced(&a, &b)), ["b created dir/new.md", "b deleted old.md"]);
+    // The history is of no use without a baseline.
+    let (a, _) = renamed_and_edited("1\n2\n3\n4\n");
+    let b = memory();
+    put(&b, "/memories/old.md", "1\n2\n3\n4\n");
+    assert_eq!(files(&b).len(), 1);
+    synced(&a, &b);
+    assert_eq!(files(&b).len(), 3);
 }
