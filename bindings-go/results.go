@@ -596,6 +596,23 @@ const (
 	SyncReasonDirectory SyncReason = "directory"
 )
 
+// SyncRedaction: A version whose content was redacted in the other history. An earlier sync brought it from the other
+// memory, or took it there.
+type SyncRedaction struct {
+	// Path: The path of the file after this version.
+	Path string `json:"path"`
+	// Side: The memory in whose history the version is.
+	Side SyncSide `json:"side"`
+	// Version: The version.
+	Version string `json:"version"`
+	// Reason: The reason that the other history has for the redaction.
+	Reason string `json:"reason"`
+	// IsRedacted: Whether the version was redacted here too. With a dry run, whether it would be.
+	IsRedacted bool `json:"is_redacted"`
+	// Details: Why it was not redacted; empty if it was.
+	Details string `json:"details"`
+}
+
 // SyncSide: One of the two memories of a sync.
 type SyncSide string
 
@@ -615,6 +632,9 @@ type Synced struct {
 	Conflicts []SyncConflict `json:"conflicts"`
 	// LeftOut: The files that stay different, with reasons, sorted by path.
 	LeftOut []SyncLeftOut `json:"left_out"`
+	// Redactions: The versions in one history whose content was redacted in the other, in their order. Looked for if the sync
+	// takes redactions over or changes a file.
+	Redactions []SyncRedaction `json:"redactions"`
 	// Equal: The number of files that both memories have with the same content, at the end.
 	Equal int `json:"equal"`
 	// HasBaseline: Whether the memories knew each other from an earlier sync. If not, nothing was deleted.
@@ -648,10 +668,9 @@ type Version struct {
 	Actor string `json:"actor"`
 	// Partner: The name of the other memory if a sync made the change; otherwise empty.
 	Partner string `json:"partner"`
-	// PartnerChange: The newest change in the history of the other memory when the sync compared both. The version that the
-	// sync took is usually the newest one of the file up to this change, and has the same sha256. Empty if the other memory
-	// has no history, or no sync made the change.
-	PartnerChange string `json:"partner_change"`
+	// PartnerVersion: The version in the history of the other memory that the sync took or merged. Empty if that history does
+	// not have it, or if no sync made the change.
+	PartnerVersion string `json:"partner_version"`
 	// Size: The size of the content in bytes. Nil if the file was deleted, if its content is redacted, or if it was not read
 	// since it was moved.
 	Size *int64 `json:"size"`

@@ -718,6 +718,26 @@ export type SyncReason =
   | 'directory';
 
 /**
+ * A version whose content was redacted in the other history.
+ *
+ * An earlier sync brought it from the other memory, or took it there.
+ */
+export interface SyncRedaction {
+  /** The path of the file after this version. */
+  path: string;
+  /** The memory in whose history the version is. */
+  side: SyncSide;
+  /** The version. */
+  version: string;
+  /** The reason that the other history has for the redaction. */
+  reason: string;
+  /** Whether the version was redacted here too. With a dry run, whether it would be. */
+  isRedacted: boolean;
+  /** Why it was not redacted; absent if it was. */
+  details?: string | undefined;
+}
+
+/**
  * One of the two memories of a sync.
  * - `a`: The memory that is named first, or whose method was called.
  * - `b`: The memory that is named second, or that was passed.
@@ -735,6 +755,11 @@ export interface Synced {
   conflicts: SyncConflict[];
   /** The files that stay different, with reasons, sorted by path. */
   leftOut: SyncLeftOut[];
+  /**
+   * The versions in one history whose content was redacted in the other, in their order. Looked for
+   * if the sync takes redactions over or changes a file.
+   */
+  redactions: SyncRedaction[];
   /** The number of files that both memories have with the same content, at the end. */
   equal: number;
   /** Whether the memories knew each other from an earlier sync. If not, nothing was deleted. */
@@ -771,11 +796,10 @@ export interface Version {
   /** The name of the other memory if a sync made the change; otherwise absent. */
   partner?: string | undefined;
   /**
-   * The newest change in the history of the other memory when the sync compared both. The version
-   * that the sync took is usually the newest one of the file up to this change, and has the same
-   * `sha256`. Absent if the other memory has no history, or no sync made the change.
+   * The version in the history of the other memory that the sync took or merged. Absent if that
+   * history does not have it, or if no sync made the change.
    */
-  partnerChange?: string | undefined;
+  partnerVersion?: string | undefined;
   /**
    * The size of the content in bytes. Absent if the file was deleted, if its content is redacted,
    * or if it was not read since it was moved.

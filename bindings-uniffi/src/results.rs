@@ -1205,6 +1205,39 @@ impl From<memdir::sync::SyncReason> for SyncReason {
     }
 }
 
+/// A version whose content was redacted in the other history.
+///
+/// An earlier sync brought it from the other memory, or took it there.
+#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
+pub struct SyncRedaction {
+    /// The path of the file after this version.
+    pub path: String,
+    /// The memory in whose history the version is.
+    pub side: SyncSide,
+    /// The version.
+    pub version: String,
+    /// The reason that the other history has for the redaction.
+    pub reason: String,
+    /// Whether the version was redacted here too. With a dry run, whether it would be.
+    pub is_redacted: bool,
+    /// Why it was not redacted; null if it was.
+    #[uniffi(default = None)]
+    pub details: Option<String>,
+}
+
+impl From<memdir::sync::SyncRedaction> for SyncRedaction {
+    fn from(value: memdir::sync::SyncRedaction) -> Self {
+        Self {
+            path: value.path.to_string(),
+            side: value.side.into(),
+            version: value.version.to_string(),
+            reason: value.reason,
+            is_redacted: value.is_redacted,
+            details: value.details,
+        }
+    }
+}
+
 /// One of the two memories of a sync.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SyncSide {
@@ -1235,6 +1268,10 @@ pub struct Synced {
     /// The files that stay different, with reasons, sorted by path.
     #[uniffi(default = [])]
     pub left_out: Vec<SyncLeftOut>,
+    /// The versions in one history whose content was redacted in the other, in their order. Looked for if the sync
+    /// takes redactions over or changes a file.
+    #[uniffi(default = [])]
+    pub redactions: Vec<SyncRedaction>,
     /// The number of files that both memories have with the same content, at the end.
     pub equal: i64,
     /// Whether the memories knew each other from an earlier sync. If not, nothing was deleted.
@@ -1247,6 +1284,7 @@ impl From<memdir::sync::Synced> for Synced {
             changes: value.changes.into_iter().map(Into::into).collect(),
             conflicts: value.conflicts.into_iter().map(Into::into).collect(),
             left_out: value.left_out.into_iter().map(Into::into).collect(),
+            redactions: value.redactions.into_iter().map(Into::into).collect(),
             equal: number(value.equal),
             has_baseline: value.has_baseline,
         }
@@ -1291,11 +1329,10 @@ pub struct Version {
     /// The name of the other memory if a sync made the change; otherwise null.
     #[uniffi(default = None)]
     pub partner: Option<String>,
-    /// The newest change in the history of the other memory when the sync compared both. The version that the sync took
-    /// is usually the newest one of the file up to this change, and has the same `sha256`. Null if the other memory has
-    /// no history, or no sync made the change.
+    /// The version in the history of the other memory that the sync took or merged. Null if that history does not have
+    /// it, or if no sync made the change.
     #[uniffi(default = None)]
-    pub partner_change: Option<String>,
+    pub partner_version: Option<String>,
     /// The size of the content in bytes. Null if the file was deleted, if its content is redacted, or if it was not
     /// read since it was moved.
     #[uniffi(default = None)]
@@ -1321,7 +1358,7 @@ impl From<memdir::history::Version> for Version {
             time: value.time,
             actor: value.actor,
             partner: value.partner,
-            partner_change: value.partner_change.as_ref().map(ToString::to_string),
+            partner_version: value.partner_version.as_ref().map(ToString::to_string),
             size: value.size.map(number),
             sha256: value.sha256,
             is_current: value.is_current,

@@ -567,10 +567,8 @@ class Version:
         time: The time of the change, by the clock of the machine that made it.
         actor: The actor, as set on the memory that made the change; `None` if none was set.
         partner: The name of the other memory if a sync made the change; otherwise `None`.
-        partner_change: The newest change in the history of the other memory when the sync compared
-            both. The version that the sync took is usually the newest one of the file up to this
-            change, and has the same `sha256`. `None` if the other memory has no history, or no sync
-            made the change.
+        partner_version: The version in the history of the other memory that the sync took or
+            merged. `None` if that history does not have it, or if no sync made the change.
         size: The size of the content in bytes. `None` if the file was deleted, if its content is
             redacted, or if it was not read since it was moved.
         sha256: The SHA-256 of the content, in hexadecimal digits. `None` as for `size`.
@@ -586,7 +584,7 @@ class Version:
     time: datetime
     actor: str | None
     partner: str | None
-    partner_change: str | None
+    partner_version: str | None
     size: int | None
     sha256: str | None
     is_current: bool
@@ -929,6 +927,29 @@ class SyncProgress:
 
 
 @dataclass(frozen=True, slots=True)
+class SyncRedaction:
+    """A version whose content was redacted in the other history.
+
+    An earlier sync brought it from the other memory, or took it there.
+
+    Attributes:
+        path: The path of the file after this version.
+        side: The memory in whose history the version is.
+        version: The version.
+        reason: The reason that the other history has for the redaction.
+        is_redacted: Whether the version was redacted here too. With a dry run, whether it would be.
+        details: Why it was not redacted; `None` if it was.
+    """
+
+    path: str
+    side: SyncSide
+    version: str
+    reason: str
+    is_redacted: bool
+    details: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Synced:
     """The result of a sync.
 
@@ -937,6 +958,8 @@ class Synced:
         conflicts: The files that both memories had changed in ways that cannot be merged, sorted by
             path. Both contents are kept.
         left_out: The files that stay different, with reasons, sorted by path.
+        redactions: The versions in one history whose content was redacted in the other, in their
+            order. Looked for if the sync takes redactions over or changes a file.
         equal: The number of files that both memories have with the same content, at the end.
         has_baseline: Whether the memories knew each other from an earlier sync. If not, nothing was
             deleted.
@@ -945,6 +968,7 @@ class Synced:
     changes: tuple[SyncChange, ...]
     conflicts: tuple[SyncConflict, ...]
     left_out: tuple[SyncLeftOut, ...]
+    redactions: tuple[SyncRedaction, ...]
     equal: int
     has_baseline: bool
 
@@ -983,6 +1007,7 @@ for _class in (
     SyncConflict,
     SyncLeftOut,
     SyncProgress,
+    SyncRedaction,
     Synced,
 ):
     # They are public as `memdir.Version` and so on, and are pickled as that.

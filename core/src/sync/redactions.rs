@@ -95,8 +95,8 @@ impl Difference {
             path,
             side,
             version: id,
-            reason,
-            is_redacted: details.is_none(),
+            redacted: reason,
+            is_done: details.is_none(),
             details,
         })
     }

@@ -120,10 +120,10 @@ pub struct SyncRedaction {
     pub side: SyncSide,
     /// The version.
     pub version: HistoryId,
-    /// The reason that the other history has for the redaction.
-    pub reason: String,
+    /// The reason of the redaction, which the other history has as `redacted`.
+    pub redacted: String,
     /// Whether the version was redacted here too. With a dry run, whether it would be.
-    pub is_redacted: bool,
+    pub is_done: bool,
     /// Why it was not redacted; `None` if it was.
     pub details: Option<String>,
 }

@@ -158,9 +158,14 @@ fn run(seed: u64, kinds: &[usize], steps: usize) {
         .enumerate()
         .map(|(number, kind)| open(*kind, &place.path().join(number.to_string())))
         .collect();
-    let on =
-        |store: &Arc<dyn Store>| Memory::with_store(Arc::clone(store), MemoryOptions::default());
-    let memories: Vec<Memory> = stores.iter().map(on).collect();
+    // A third of them have a history, which knows a file that was renamed and edited.
+    let on = |number: usize, store: &Arc<dyn Store>| {
+        let mut options = MemoryOptions::default();
+        options.history = (number as u64 + seed).is_multiple_of(3);
+        Memory::with_store(Arc::clone(store), options)
+    };
+    let memories: Vec<Memory> =
+        stores.iter().enumerate().map(|(number, store)| on(number, store)).collect();
     let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     let (mut model, mut options) = (Model::default(), options());
     // A deletion may be a large part of so few files.
@@ -187,7 +192,7 @@ fn run(seed: u64, kinds: &[usize], steps: usize) {
             let inner = Arc::clone(&stores[number]);
             let store: Arc<dyn Store> =
                 Arc::new(FaultyStore::over(inner, when, fault, answer_lost));
-            on(&store)
+            on(number, &store)
         };
         let _ = match random.below(2) {
             0 => try_sync(&faulty(a), &memories[b], &options),

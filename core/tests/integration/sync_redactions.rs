@@ -40,11 +40,11 @@ fn reasons(memory: &Memory, path: &str) -> Vec<Option<String>> {
 /// The side, the file, whether it was redacted, and why not.
 fn told(redactions: &[SyncRedaction]) -> Vec<String> {
     let line = |told: &SyncRedaction| {
-        let done = if told.is_redacted { "redacted" } else { "not redacted" };
+        let done = if told.is_done { "redacted" } else { "not redacted" };
         let side = told.side.as_str();
         let path = told.path.relative();
         let details = told.details.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
-        format!("{side} {path} {done}, as {}{details}", told.reason)
+        format!("{side} {path} {done}, as {}{details}", told.redacted)
     };
     redactions.iter().map(line).collect()
 }

@@ -74,7 +74,7 @@ fn once(pair: &Pair, output: &mut Output) -> Result<Ended, Failure> {
     let mut printer = Printer { output, name: pair.name.as_deref() };
     printer.details(&synced)?;
     printer.summary(&synced, &pair.options)?;
-    let is_open = |redaction: &SyncRedaction| pair.options.redactions && !redaction.is_redacted;
+    let is_open = |redaction: &SyncRedaction| pair.options.redactions && !redaction.is_done;
     let is_equal = synced.conflicts.is_empty()
         && synced.left_out.is_empty()
         && !synced.redactions.iter().any(is_open);
