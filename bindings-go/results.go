@@ -605,10 +605,10 @@ type SyncRedaction struct {
 	Side SyncSide `json:"side"`
 	// Version: The version.
 	Version string `json:"version"`
-	// Reason: The reason that the other history has for the redaction.
-	Reason string `json:"reason"`
-	// IsRedacted: Whether the version was redacted here too. With a dry run, whether it would be.
-	IsRedacted bool `json:"is_redacted"`
+	// Redacted: The reason of the redaction, which the other history has as Redacted.
+	Redacted string `json:"redacted"`
+	// IsDone: Whether the version was redacted here too. With a dry run, whether it would be.
+	IsDone bool `json:"is_done"`
 	// Details: Why it was not redacted; empty if it was.
 	Details string `json:"details"`
 }

@@ -62,7 +62,7 @@ func TestASyncOfStoresMergesChanges(t *testing.T) {
 		first := synced(t, a, b, SyncOptions{})
 		expected := Synced{
 			Changes:   []SyncChange{{Path: tea, Side: SyncSideB, Action: SyncActionCreated}},
-			Conflicts: []SyncConflict{}, LeftOut: []SyncLeftOut{}, Equal: 1,
+			Conflicts: []SyncConflict{}, LeftOut: []SyncLeftOut{}, Redactions: []SyncRedaction{}, Equal: 1,
 		}
 		if !reflect.DeepEqual(first, expected) {
 			t.Errorf("%+v", first)
@@ -127,6 +127,21 @@ func TestASyncHasOptions(t *testing.T) {
 	}
 	if exists := must[bool](t)(a.Exists(context.Background(), "/memories/b.md")); exists {
 		t.Error("a sync of one way changed the first memory")
+	}
+}
+
+func TestASyncTakesRedactionsOver(t *testing.T) {
+	a, b := open(t, "memory:", MemoryOptions{History: true}), open(t, "memory:", MemoryOptions{History: true})
+	put(t, a, tea, "hunter2\n")
+	synced(t, a, b, SyncOptions{})
+	put(t, a, tea, "green\n")
+	must[RedactedText](t)(a.RedactText(context.Background(), RedactTextQuery{Query: "hunter2"}, "a password", false))
+	result := synced(t, a, b, SyncOptions{Redactions: true})
+	if len(result.Redactions) != 1 {
+		t.Fatalf("%+v", result)
+	}
+	if done := result.Redactions[0]; done.Path != tea || done.Side != SyncSideB || !done.IsDone || done.Redacted != "a password" {
+		t.Errorf("%+v", done)
 	}
 }
 

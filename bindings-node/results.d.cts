@@ -729,10 +729,10 @@ export interface SyncRedaction {
   side: SyncSide;
   /** The version. */
   version: string;
-  /** The reason that the other history has for the redaction. */
-  reason: string;
+  /** The reason of the redaction, which the other history has as `redacted`. */
+  redacted: string;
   /** Whether the version was redacted here too. With a dry run, whether it would be. */
-  isRedacted: boolean;
+  isDone: boolean;
   /** Why it was not redacted; absent if it was. */
   details?: string | undefined;
 }

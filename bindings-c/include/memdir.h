@@ -328,7 +328,7 @@ char *memdir_finish(uint64_t pending,
  *   or a tool for each command, for hosts that do not know Anthropic's memory tool.
  * - "history" {"path": null, "limit": null, "before": null, "actor": null, "change": null, "since": null}: the versions of
  *   a file, of everything below a directory, or of everything, newest first. Each has "id", "change", "operation", "path",
- *   "old_path", "time", "actor", "partner", "partner_change", "size", "sha256", "is_current" and "redacted"; a value that a
+ *   "old_path", "time", "actor", "partner", "partner_version", "size", "sha256", "is_current" and "redacted"; a value that a
  *   version lacks is null. This and the operations to "trim_history" need the option "history".
  * - "resolve_id" {"part"}: the whole id of the version or the change that matches a part of an id: its beginning or its
  *   end, at least 6 digits.
@@ -372,12 +372,13 @@ char *memdir_finish(uint64_t pending,
  *   has a history of its own, or the history is damaged, the error has the kind "copy", unless "without_history" is true.
  *   Each file is read back and compared. Returns "files", "bytes", "equal", "directories", "left_out" and "changes" (null
  *   without a history). If it is cancelled, the files that are already copied stay, and another copy does the rest.
- * - "sync" {"to", "on_conflict": "keep-both", "one_way": false, "dry_run": false, "delete": false, "exclude": [],
- *   "max_file_bytes": null, "names": null}: makes this memory, "a", and another one, "b", equal. "to" is the number of "b".
+ * - "sync" {"to", "on_conflict": "keep-both", "one_way": false, "dry_run": false, "delete": false,
+ *   "redactions": false, "exclude": [], "max_file_bytes": null, "names": null}: makes this memory, "a", and another one, "b", equal. "to" is the number of "b".
  *   Changes of both are merged line by line. If the same lines differ, both contents are kept, unless "on_conflict" is "a" or
  *   "b". With "one_way" only "b" is changed, with "dry_run" nothing. Files that match a pattern of "exclude", or have more
- *   than "max_file_bytes", stay as they are. "names" are two names for the memories, in the names of conflict copies. Returns
- *   "changes", "conflicts", "left_out", "equal" and "has_baseline". An error has the kind "sync". Its "sync_kind" is
+ *   than "max_file_bytes", stay as they are. With "redactions", a content that was redacted in one history is redacted in the
+ *   other one, if a sync brought it there. "names" are two names for the memories, in the names of conflict copies. Returns
+ *   "changes", "conflicts", "left_out", "redactions", "equal" and "has_baseline". An error has the kind "sync". Its "sync_kind" is
  *   "overlapping" if both are the same memory, "read_only", "too_many_deletions" or "stopped". Too many deletions are more than
  *   a quarter of a memory's files, or all of them; "delete" allows them. A sync is stopped if the call is cancelled. Then the
  *   changes that were made before stay, and another sync makes the others. After the other errors nothing was changed.

@@ -180,6 +180,20 @@ def test_the_options_of_each_memory_hold() -> None:
     assert (version.actor, version.partner, version.partner_version) == ("sync", "a", None)
 
 
+def test_redactions_are_taken_over() -> None:
+    laptop, server = Memory("memory:", history=True), Memory("memory:", history=True)
+    laptop.write(TEA, "hunter2\n")
+    laptop.sync(server)
+    laptop.write(TEA, "green\n")
+    laptop.redact_text("hunter2", reason="a password")
+    (named,) = laptop.sync(server).redactions
+    assert (named.side, named.path, named.redacted, named.is_done) == ("b", TEA, "a password", False)
+    assert named.details == "the sync does not take redactions over"
+    (done,) = laptop.sync(server, redactions=True).redactions
+    assert (done.version, done.is_done, done.details) == (named.version, True, None)
+    assert server.history(TEA)[-1].redacted == "a password"
+
+
 # --- what stops it -----------------------------------------------------------------------------
 
 

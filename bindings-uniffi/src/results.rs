@@ -1216,10 +1216,10 @@ pub struct SyncRedaction {
     pub side: SyncSide,
     /// The version.
     pub version: String,
-    /// The reason that the other history has for the redaction.
-    pub reason: String,
+    /// The reason of the redaction, which the other history has as `redacted`.
+    pub redacted: String,
     /// Whether the version was redacted here too. With a dry run, whether it would be.
-    pub is_redacted: bool,
+    pub is_done: bool,
     /// Why it was not redacted; null if it was.
     #[uniffi(default = None)]
     pub details: Option<String>,
@@ -1231,8 +1231,8 @@ impl From<memdir::sync::SyncRedaction> for SyncRedaction {
             path: value.path.to_string(),
             side: value.side.into(),
             version: value.version.to_string(),
-            reason: value.reason,
-            is_redacted: value.is_redacted,
+            redacted: value.redacted,
+            is_done: value.is_done,
             details: value.details,
         }
     }

@@ -397,7 +397,7 @@ fn a_sync_has_errors_of_its_own_and_those_of_its_watch() {
     let sync = |memory: &Arc<Memory>, watch: Option<Watching>| {
         let watch = watch.map(|watch| Arc::new(watch) as Arc<dyn SyncWatch>);
         let keep = Some(OnConflict::KeepBoth);
-        one.sync(Arc::clone(memory), keep, false, false, false, vec![], None, None, watch)
+        one.sync(Arc::clone(memory), keep, false, false, false, false, vec![], None, None, watch)
     };
     let kind = |synced: Result<Synced, MemdirError>| match synced.unwrap_err() {
         MemdirError::Sync { kind, .. } => kind,
@@ -411,7 +411,8 @@ fn a_sync_has_errors_of_its_own_and_those_of_its_watch() {
     let synced = sync(&other, Some(Watching(Ok(true)))).unwrap();
     assert_eq!((synced.changes.len(), synced.equal), (1, 1));
     let names = Some(vec!["laptop".into()]);
-    let wrong = one.sync(other, None, false, false, false, vec![], None, names, None).unwrap_err();
+    let wrong =
+        one.sync(other, None, false, false, false, false, vec![], None, names, None).unwrap_err();
     assert!(
         matches!(&wrong, MemdirError::Config { option: Some(option), .. } if option == "names")
     );

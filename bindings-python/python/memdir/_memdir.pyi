@@ -795,7 +795,7 @@ class Memory(Generic[ViewT_co]):
             RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
         """
-    def sync(self, /, other: Memory[Any] | AsyncMemory[Any] | str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, on_conflict: Literal["keep-both", "a", "b"] = "keep-both", one_way: bool = False, dry_run: bool = False, delete: bool = False, exclude: Sequence[str] = (), max_file_bytes: SupportsIndex | None = None, names: tuple[str, str] | None = None, on_progress: Callable[[SyncProgress], object] | None = None) -> Synced:
+    def sync(self, /, other: Memory[Any] | AsyncMemory[Any] | str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, on_conflict: Literal["keep-both", "a", "b"] = "keep-both", one_way: bool = False, dry_run: bool = False, delete: bool = False, redactions: bool = False, exclude: Sequence[str] = (), max_file_bytes: SupportsIndex | None = None, names: tuple[str, str] | None = None, on_progress: Callable[[SyncProgress], object] | None = None) -> Synced:
         """
         Makes this memory and another one equal, in both directions, and loses nothing. The model cannot
         call this.
@@ -820,6 +820,9 @@ class Memory(Generic[ViewT_co]):
             dry_run: Only return what would be done.
             delete: Allow the sync to delete more than eight files that are more than a quarter of a
                 memory's files, or all of its files.
+            redactions: Also take redactions over: the content of a version that was redacted in one
+                history is redacted in the other one, if a sync brought it there. Both memories need a
+                history.
             exclude: Patterns of paths that stay as they are in both memories, including everything below
                 them.
             max_file_bytes: Larger files stay as they are. `None` sets no limit.

@@ -936,16 +936,16 @@ class SyncRedaction:
         path: The path of the file after this version.
         side: The memory in whose history the version is.
         version: The version.
-        reason: The reason that the other history has for the redaction.
-        is_redacted: Whether the version was redacted here too. With a dry run, whether it would be.
+        redacted: The reason of the redaction, which the other history has as `redacted`.
+        is_done: Whether the version was redacted here too. With a dry run, whether it would be.
         details: Why it was not redacted; `None` if it was.
     """
 
     path: str
     side: SyncSide
     version: str
-    reason: str
-    is_redacted: bool
+    redacted: str
+    is_done: bool
     details: str | None
 
 

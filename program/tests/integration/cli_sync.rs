@@ -5,6 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::program;
+use memdir::history::HistoryQuery;
+use memdir::{Memory, MemoryOptions};
 
 /// Runs the program, and returns its exit code and both outputs.
 fn run(place: &Path, arguments: &[&str]) -> (i32, String, String) {
@@ -167,4 +169,49 @@ fn wrong_memories_are_refused() {
     assert!(!place.join("none").exists() && !place.join("nothing").exists());
     let (code, ..) = run(place, &["sync", "none", "one", "--one-way"]);
     assert_eq!(code, 3);
+}
+
+#[test]
+fn redactions_are_taken_over_on_request() {
+    let place = tempfile::tempdir().unwrap();
+    let place = place.path();
+    let recorded = |address: &str| {
+        let mut options = MemoryOptions::default();
+        options.history = true;
+        Memory::open(address, options).unwrap()
+    };
+    let one = recorded(place.join("one").to_str().unwrap());
+    let two = recorded(&format!("sqlite:{}", place.join("two.db").display()));
+    let done = |arguments: &[&str]| {
+        let (code, stdout, stderr) = run(place, arguments);
+        assert_eq!(code, 0, "{arguments:?}: {stdout}{stderr}");
+        (stdout, stderr)
+    };
+    let redact = |text: &str| {
+        done(&["redact", "one", "--text", text, "--reason", "a password", "--yes"]);
+    };
+    one.write("/memories/db.md", "password: hunter2\n", None).unwrap();
+    two.write("/memories/tea.md", "green\n", None).unwrap();
+    done(&["sync", "one", "sqlite:two.db"]);
+    one.write("/memories/db.md", "in the vault\n", None).unwrap();
+    redact("hunter2");
+    let (stdout, stderr) = done(&["sync", "one", "sqlite:two.db"]);
+    assert_eq!(stdout, "replaced  -> /memories/db.md\n");
+    assert!(stderr.starts_with("memdir: not redacted in b: /memories/db.md, version "), "{stderr}");
+    let (stdout, stderr) = done(&["sync", "one", "sqlite:two.db", "--redactions"]);
+    assert!(stdout.starts_with("redacted  -> /memories/db.md, version "), "{stdout}");
+    assert_eq!(stderr, "");
+    let of_two = two.history(&HistoryQuery::default()).unwrap();
+    assert!(of_two.iter().any(|version| version.redacted.as_deref() == Some("a password")));
+    assert_eq!(done(&["sync", "one", "sqlite:two.db", "--redactions"]).0, "");
+    // A content that a file has now is kept, and the exit code says so.
+    one.write("/memories/a.md", "secret\n", None).unwrap();
+    done(&["sync", "one", "sqlite:two.db"]);
+    one.write("/memories/a.md", "open\n", None).unwrap();
+    redact("secret");
+    two.write("/memories/b.md", "secret\n", None).unwrap();
+    let arguments = ["sync", "one", "sqlite:two.db", "--redactions", "--one-way", "--json"];
+    let (code, stdout, stderr) = run(place, &arguments);
+    assert_eq!(code, 1, "{stdout}{stderr}");
+    assert!(stdout.contains("\"details\":\"/memories/b.md has this content now\""), "{stdout}");
 }

@@ -2559,6 +2559,8 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      * - `one_way`: only `other` is changed.
      * - `dry_run`: nothing is changed, and the result says what would be.
      * - `delete`: allows the sync to delete more than a quarter of a memory's files, or all of them.
+     * - `redactions`: also takes redactions over: the content of a version that was redacted in one history is redacted
+     * in the other one, if a sync brought it there. Both memories need a history.
      * - `exclude`: patterns of paths that stay as they are in both memories.
      * - `max_file_bytes`: larger files stay as they are; null is no limit.
      * - `names`: two names for the memories in those of conflict copies, such as `laptop` and `server`; null is the
@@ -2568,7 +2570,7 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      * Throws `Sync`, whose `kind` says why, `Config` if an option is wrong, `Store` if a store failed or `watch` threw.
      * After a stop or a failure, the changes that were made before stay, and the next sync makes the others.
      */
-    func sync(other: Memory, onConflict: OnConflict?, oneWay: Bool, dryRun: Bool, delete: Bool, exclude: [MemdirText], maxFileBytes: Int64?, names: [MemdirText]?, watch: SyncWatch?) throws  -> Synced
+    func sync(other: Memory, onConflict: OnConflict?, oneWay: Bool, dryRun: Bool, delete: Bool, redactions: Bool, exclude: [MemdirText], maxFileBytes: Int64?, names: [MemdirText]?, watch: SyncWatch?) throws  -> Synced
 
     /**
      * Watches the files at `path` and below it for changes: by this process, by other processes, and by programs that
@@ -3568,6 +3570,8 @@ open func stats()throws  -> Stats  {
      * - `one_way`: only `other` is changed.
      * - `dry_run`: nothing is changed, and the result says what would be.
      * - `delete`: allows the sync to delete more than a quarter of a memory's files, or all of them.
+     * - `redactions`: also takes redactions over: the content of a version that was redacted in one history is redacted
+     * in the other one, if a sync brought it there. Both memories need a history.
      * - `exclude`: patterns of paths that stay as they are in both memories.
      * - `max_file_bytes`: larger files stay as they are; null is no limit.
      * - `names`: two names for the memories in those of conflict copies, such as `laptop` and `server`; null is the
@@ -3577,7 +3581,7 @@ open func stats()throws  -> Stats  {
      * Throws `Sync`, whose `kind` says why, `Config` if an option is wrong, `Store` if a store failed or `watch` threw.
      * After a stop or a failure, the changes that were made before stay, and the next sync makes the others.
      */
-open func sync(other: Memory, onConflict: OnConflict? = nil, oneWay: Bool = false, dryRun: Bool = false, delete: Bool = false, exclude: [MemdirText] = [], maxFileBytes: Int64? = nil, names: [MemdirText]? = nil, watch: SyncWatch? = nil)throws  -> Synced  {
+open func sync(other: Memory, onConflict: OnConflict? = nil, oneWay: Bool = false, dryRun: Bool = false, delete: Bool = false, redactions: Bool = false, exclude: [MemdirText] = [], maxFileBytes: Int64? = nil, names: [MemdirText]? = nil, watch: SyncWatch? = nil)throws  -> Synced  {
     return try  FfiConverterTypeSynced_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_memory_sync(
@@ -3587,6 +3591,7 @@ open func sync(other: Memory, onConflict: OnConflict? = nil, oneWay: Bool = fals
         FfiConverterBool.lower(oneWay),
         FfiConverterBool.lower(dryRun),
         FfiConverterBool.lower(delete),
+        FfiConverterBool.lower(redactions),
         FfiConverterSequenceTypeMemdirText.lower(exclude),
         FfiConverterOptionInt64.lower(maxFileBytes),
         FfiConverterOptionSequenceTypeMemdirText.lower(names),
@@ -9275,6 +9280,117 @@ public func FfiConverterTypeSyncProgress_lower(_ value: SyncProgress) -> RustBuf
 
 
 /**
+ * A version whose content was redacted in the other history.
+ *
+ * An earlier sync brought it from the other memory, or took it there.
+ */
+public struct SyncRedaction: Equatable, Hashable, Codable {
+    /**
+     * The path of the file after this version.
+     */
+    public let path: String
+    /**
+     * The memory in whose history the version is.
+     */
+    public let side: SyncSide
+    /**
+     * The version.
+     */
+    public let version: String
+    /**
+     * The reason of the redaction, which the other history has as `redacted`.
+     */
+    public let redacted: String
+    /**
+     * Whether the version was redacted here too. With a dry run, whether it would be.
+     */
+    public let isDone: Bool
+    /**
+     * Why it was not redacted; null if it was.
+     */
+    public let details: String?
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The path of the file after this version.
+         */path: String,
+        /**
+         * The memory in whose history the version is.
+         */side: SyncSide,
+        /**
+         * The version.
+         */version: String,
+        /**
+         * The reason of the redaction, which the other history has as `redacted`.
+         */redacted: String,
+        /**
+         * Whether the version was redacted here too. With a dry run, whether it would be.
+         */isDone: Bool,
+        /**
+         * Why it was not redacted; null if it was.
+         */details: String? = nil) {
+        self.path = path
+        self.side = side
+        self.version = version
+        self.redacted = redacted
+        self.isDone = isDone
+        self.details = details
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension SyncRedaction: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeSyncRedaction: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SyncRedaction {
+        return
+            try SyncRedaction(
+                path: FfiConverterString.read(from: &buf),
+                side: FfiConverterTypeSyncSide.read(from: &buf),
+                version: FfiConverterString.read(from: &buf),
+                redacted: FfiConverterString.read(from: &buf),
+                isDone: FfiConverterBool.read(from: &buf),
+                details: FfiConverterOptionString.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: SyncRedaction, into buf: inout [UInt8]) {
+        FfiConverterString.write(value.path, into: &buf)
+        FfiConverterTypeSyncSide.write(value.side, into: &buf)
+        FfiConverterString.write(value.version, into: &buf)
+        FfiConverterString.write(value.redacted, into: &buf)
+        FfiConverterBool.write(value.isDone, into: &buf)
+        FfiConverterOptionString.write(value.details, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncRedaction_lift(_ buf: RustBuffer) throws -> SyncRedaction {
+    return try FfiConverterTypeSyncRedaction.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncRedaction_lower(_ value: SyncRedaction) -> RustBuffer {
+    return FfiConverterTypeSyncRedaction.lower(value)
+}
+
+
+/**
  * The result of a sync.
  */
 public struct Synced: Equatable, Hashable, Codable {
@@ -9290,6 +9406,11 @@ public struct Synced: Equatable, Hashable, Codable {
      * The files that stay different, with reasons, sorted by path.
      */
     public let leftOut: [SyncLeftOut]
+    /**
+     * The versions in one history whose content was redacted in the other, in their order. Looked for if the sync
+     * takes redactions over or changes a file.
+     */
+    public let redactions: [SyncRedaction]
     /**
      * The number of files that both memories have with the same content, at the end.
      */
@@ -9312,6 +9433,10 @@ public struct Synced: Equatable, Hashable, Codable {
          * The files that stay different, with reasons, sorted by path.
          */leftOut: [SyncLeftOut] = [],
         /**
+         * The versions in one history whose content was redacted in the other, in their order. Looked for if the sync
+         * takes redactions over or changes a file.
+         */redactions: [SyncRedaction] = [],
+        /**
          * The number of files that both memories have with the same content, at the end.
          */equal: Int64,
         /**
@@ -9320,6 +9445,7 @@ public struct Synced: Equatable, Hashable, Codable {
         self.changes = changes
         self.conflicts = conflicts
         self.leftOut = leftOut
+        self.redactions = redactions
         self.equal = equal
         self.hasBaseline = hasBaseline
     }
@@ -9343,6 +9469,7 @@ public struct FfiConverterTypeSynced: FfiConverterRustBuffer {
                 changes: FfiConverterSequenceTypeSyncChange.read(from: &buf),
                 conflicts: FfiConverterSequenceTypeSyncConflict.read(from: &buf),
                 leftOut: FfiConverterSequenceTypeSyncLeftOut.read(from: &buf),
+                redactions: FfiConverterSequenceTypeSyncRedaction.read(from: &buf),
                 equal: FfiConverterInt64.read(from: &buf),
                 hasBaseline: FfiConverterBool.read(from: &buf)
         )
@@ -9352,6 +9479,7 @@ public struct FfiConverterTypeSynced: FfiConverterRustBuffer {
         FfiConverterSequenceTypeSyncChange.write(value.changes, into: &buf)
         FfiConverterSequenceTypeSyncConflict.write(value.conflicts, into: &buf)
         FfiConverterSequenceTypeSyncLeftOut.write(value.leftOut, into: &buf)
+        FfiConverterSequenceTypeSyncRedaction.write(value.redactions, into: &buf)
         FfiConverterInt64.write(value.equal, into: &buf)
         FfiConverterBool.write(value.hasBaseline, into: &buf)
     }
@@ -9480,11 +9608,10 @@ public struct Version: Equatable, Hashable, Codable {
      */
     public let partner: String?
     /**
-     * The newest change in the history of the other memory when the sync compared both. The version that the sync took
-     * is usually the newest one of the file up to this change, and has the same `sha256`. Null if the other memory has
-     * no history, or no sync made the change.
+     * The version in the history of the other memory that the sync took or merged. Null if that history does not have
+     * it, or if no sync made the change.
      */
-    public let partnerChange: String?
+    public let partnerVersion: String?
     /**
      * The size of the content in bytes. Null if the file was deleted, if its content is redacted, or if it was not
      * read since it was moved.
@@ -9532,10 +9659,9 @@ public struct Version: Equatable, Hashable, Codable {
          * The name of the other memory if a sync made the change; otherwise null.
          */partner: String? = nil,
         /**
-         * The newest change in the history of the other memory when the sync compared both. The version that the sync took
-         * is usually the newest one of the file up to this change, and has the same `sha256`. Null if the other memory has
-         * no history, or no sync made the change.
-         */partnerChange: String? = nil,
+         * The version in the history of the other memory that the sync took or merged. Null if that history does not have
+         * it, or if no sync made the change.
+         */partnerVersion: String? = nil,
         /**
          * The size of the content in bytes. Null if the file was deleted, if its content is redacted, or if it was not
          * read since it was moved.
@@ -9557,7 +9683,7 @@ public struct Version: Equatable, Hashable, Codable {
         self.time = time
         self.actor = actor
         self.partner = partner
-        self.partnerChange = partnerChange
+        self.partnerVersion = partnerVersion
         self.size = size
         self.sha256 = sha256
         self.isCurrent = isCurrent
@@ -9588,7 +9714,7 @@ public struct FfiConverterTypeVersion: FfiConverterRustBuffer {
                 time: FfiConverterTimestamp.read(from: &buf),
                 actor: FfiConverterOptionString.read(from: &buf),
                 partner: FfiConverterOptionString.read(from: &buf),
-                partnerChange: FfiConverterOptionString.read(from: &buf),
+                partnerVersion: FfiConverterOptionString.read(from: &buf),
                 size: FfiConverterOptionInt64.read(from: &buf),
                 sha256: FfiConverterOptionString.read(from: &buf),
                 isCurrent: FfiConverterBool.read(from: &buf),
@@ -9605,7 +9731,7 @@ public struct FfiConverterTypeVersion: FfiConverterRustBuffer {
         FfiConverterTimestamp.write(value.time, into: &buf)
         FfiConverterOptionString.write(value.actor, into: &buf)
         FfiConverterOptionString.write(value.partner, into: &buf)
-        FfiConverterOptionString.write(value.partnerChange, into: &buf)
+        FfiConverterOptionString.write(value.partnerVersion, into: &buf)
         FfiConverterOptionInt64.write(value.size, into: &buf)
         FfiConverterOptionString.write(value.sha256, into: &buf)
         FfiConverterBool.write(value.isCurrent, into: &buf)
@@ -14162,6 +14288,31 @@ fileprivate struct FfiConverterSequenceTypeSyncLeftOut: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterSequenceTypeSyncRedaction: FfiConverterRustBuffer {
+    typealias SwiftType = [SyncRedaction]
+
+    public static func write(_ value: [SyncRedaction], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for item in value {
+            FfiConverterTypeSyncRedaction.write(item, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [SyncRedaction] {
+        let len: Int32 = try readInt(&buf)
+        var seq = [SyncRedaction]()
+        seq.reserveCapacity(Int(len))
+        for _ in 0 ..< len {
+            seq.append(try FfiConverterTypeSyncRedaction.read(from: &buf))
+        }
+        return seq
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterSequenceTypeVersion: FfiConverterRustBuffer {
     typealias SwiftType = [Version]
 
@@ -14892,7 +15043,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_stats() != 63865) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_sync() != 61435) {
+    if (uniffi_memdir_ffi_checksum_method_memory_sync() != 22684) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_watch() != 8909) {

@@ -938,7 +938,7 @@ RustBuffer uniffi_memdir_ffi_fn_method_memory_stats(uint64_t ptr, RustCallStatus
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_SYNC
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_SYNC
-RustBuffer uniffi_memdir_ffi_fn_method_memory_sync(uint64_t ptr, uint64_t other, RustBuffer on_conflict, int8_t one_way, int8_t dry_run, int8_t delete, RustBuffer exclude, RustBuffer max_file_bytes, RustBuffer names, RustBuffer watch, RustCallStatus *_Nonnull out_status
+RustBuffer uniffi_memdir_ffi_fn_method_memory_sync(uint64_t ptr, uint64_t other, RustBuffer on_conflict, int8_t one_way, int8_t dry_run, int8_t delete, int8_t redactions, RustBuffer exclude, RustBuffer max_file_bytes, RustBuffer names, RustBuffer watch, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_WATCH

@@ -93,6 +93,18 @@ final class SyncTests: XCTestCase {
         XCTAssertFalse(try a.exists(path: "/memories/b.md"))
     }
 
+    func testASyncTakesRedactionsOver() throws {
+        let options = MemoryOptions(history: true)
+        let (a, b) = (try Memory(store: "memory:", options: options), try Memory(store: "memory:", options: options))
+        try a.write(path: tea, text: "hunter2\n")
+        _ = try a.sync(other: b)
+        try a.write(path: tea, text: "green\n")
+        _ = try a.redactText(query: "hunter2", reason: "a password")
+        let done = try XCTUnwrap(a.sync(other: b, redactions: true).redactions.first)
+        XCTAssertEqual([done.path, done.redacted], [tea, "a password"])
+        XCTAssertTrue(done.isDone && done.side == .b)
+    }
+
     func testAnErrorHasAKind() throws {
         let (a, b) = try withTea()
         _ = try b.delete(path: tea)

@@ -387,6 +387,7 @@ complete -c memdir -n "__fish_memdir_using_subcommand sync" -s w -l watch -d 'Ke
 complete -c memdir -n "__fish_memdir_using_subcommand sync" -s n -l dry-run -d 'Only compare, and print what would be changed'
 complete -c memdir -n "__fish_memdir_using_subcommand sync" -l one-way -d 'Change only the second memory'
 complete -c memdir -n "__fish_memdir_using_subcommand sync" -l delete -d 'Allow deletions of more than a quarter of the files, or of all'
+complete -c memdir -n "__fish_memdir_using_subcommand sync" -l redactions -d 'Redact in each history what the other one redacted'
 complete -c memdir -n "__fish_memdir_using_subcommand sync" -l json -d 'Print JSON, one object per line'
 complete -c memdir -n "__fish_memdir_using_subcommand sync" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memdir -n "__fish_memdir_using_subcommand conflicts" -s d -l diff -d 'Also print the difference between both files'

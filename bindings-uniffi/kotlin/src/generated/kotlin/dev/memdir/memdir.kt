@@ -1375,7 +1375,7 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_stats(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
-    external fun uniffi_memdir_ffi_fn_method_memory_sync(`ptr`: Long,`other`: Long,`onConflict`: RustBuffer.ByValue,`oneWay`: Byte,`dryRun`: Byte,`delete`: Byte,`exclude`: RustBuffer.ByValue,`maxFileBytes`: RustBuffer.ByValue,`names`: RustBuffer.ByValue,`watch`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    external fun uniffi_memdir_ffi_fn_method_memory_sync(`ptr`: Long,`other`: Long,`onConflict`: RustBuffer.ByValue,`oneWay`: Byte,`dryRun`: Byte,`delete`: Byte,`redactions`: Byte,`exclude`: RustBuffer.ByValue,`maxFileBytes`: RustBuffer.ByValue,`names`: RustBuffer.ByValue,`watch`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_watch(`ptr`: Long,`path`: RustBuffer.ByValue,`every`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Long
@@ -1843,7 +1843,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_stats() and 0xFFFF) != 63865) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_sync() and 0xFFFF) != 61435) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_sync() and 0xFFFF) != 22684) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_watch() and 0xFFFF) != 8909) {
@@ -5262,6 +5262,8 @@ public interface MemoryInterface {
      * - `one_way`: only `other` is changed.
      * - `dry_run`: nothing is changed, and the result says what would be.
      * - `delete`: allows the sync to delete more than a quarter of a memory's files, or all of them.
+     * - `redactions`: also takes redactions over: the content of a version that was redacted in one history is redacted
+     * in the other one, if a sync brought it there. Both memories need a history.
      * - `exclude`: patterns of paths that stay as they are in both memories.
      * - `max_file_bytes`: larger files stay as they are; null is no limit.
      * - `names`: two names for the memories in those of conflict copies, such as `laptop` and `server`; null is the
@@ -5272,7 +5274,7 @@ public interface MemoryInterface {
      * After a stop or a failure, the changes that were made before stay, and the next sync makes the others.
      */
     @Throws(MemdirException::class)
-    fun `sync`(`other`: Memory, `onConflict`: OnConflict? = null, `oneWay`: kotlin.Boolean = false, `dryRun`: kotlin.Boolean = false, `delete`: kotlin.Boolean = false, `exclude`: List<kotlin.String> = listOf(), `maxFileBytes`: kotlin.Long? = null, `names`: List<kotlin.String>? = null, `watch`: SyncWatch? = null): Synced
+    fun `sync`(`other`: Memory, `onConflict`: OnConflict? = null, `oneWay`: kotlin.Boolean = false, `dryRun`: kotlin.Boolean = false, `delete`: kotlin.Boolean = false, `redactions`: kotlin.Boolean = false, `exclude`: List<kotlin.String> = listOf(), `maxFileBytes`: kotlin.Long? = null, `names`: List<kotlin.String>? = null, `watch`: SyncWatch? = null): Synced
 
     /**
      * Watches the files at `path` and below it for changes: by this process, by other processes, and by programs that
@@ -6551,6 +6553,8 @@ open class Memory: AutoCloseable, MemoryInterface
      * - `one_way`: only `other` is changed.
      * - `dry_run`: nothing is changed, and the result says what would be.
      * - `delete`: allows the sync to delete more than a quarter of a memory's files, or all of them.
+     * - `redactions`: also takes redactions over: the content of a version that was redacted in one history is redacted
+     * in the other one, if a sync brought it there. Both memories need a history.
      * - `exclude`: patterns of paths that stay as they are in both memories.
      * - `max_file_bytes`: larger files stay as they are; null is no limit.
      * - `names`: two names for the memories in those of conflict copies, such as `laptop` and `server`; null is the
@@ -6560,7 +6564,7 @@ open class Memory: AutoCloseable, MemoryInterface
      * Throws `Sync`, whose `kind` says why, `Config` if an option is wrong, `Store` if a store failed or `watch` threw.
      * After a stop or a failure, the changes that were made before stay, and the next sync makes the others.
      */
-    @Throws(MemdirException::class)override fun `sync`(`other`: Memory, `onConflict`: OnConflict?, `oneWay`: kotlin.Boolean, `dryRun`: kotlin.Boolean, `delete`: kotlin.Boolean, `exclude`: List<kotlin.String>, `maxFileBytes`: kotlin.Long?, `names`: List<kotlin.String>?, `watch`: SyncWatch?): Synced {
+    @Throws(MemdirException::class)override fun `sync`(`other`: Memory, `onConflict`: OnConflict?, `oneWay`: kotlin.Boolean, `dryRun`: kotlin.Boolean, `delete`: kotlin.Boolean, `redactions`: kotlin.Boolean, `exclude`: List<kotlin.String>, `maxFileBytes`: kotlin.Long?, `names`: List<kotlin.String>?, `watch`: SyncWatch?): Synced {
             return FfiConverterTypeSynced.lift(
     callWithHandle {
     uniffiRustCallWithError(MemdirException) { _status ->
@@ -6572,6 +6576,7 @@ open class Memory: AutoCloseable, MemoryInterface
         FfiConverterBoolean.lower(`oneWay`),
         FfiConverterBoolean.lower(`dryRun`),
         FfiConverterBoolean.lower(`delete`),
+        FfiConverterBoolean.lower(`redactions`),
         FfiConverterSequenceTypeMemdirText.lower(`exclude`),
         FfiConverterOptionalLong.lower(`maxFileBytes`),
         FfiConverterOptionalSequenceTypeMemdirText.lower(`names`),
@@ -6661,6 +6666,7 @@ open class Memory: AutoCloseable, MemoryInterface
             options.oneWay,
             options.dryRun,
             options.delete,
+            options.redactions,
             options.exclude,
             options.maxFileBytes,
             options.names,
@@ -12535,6 +12541,87 @@ internal object FfiConverterTypeSyncProgress: FfiConverterRustBuffer<SyncProgres
 
 
 /**
+ * A version whose content was redacted in the other history.
+ *
+ * An earlier sync brought it from the other memory, or took it there.
+ */
+data class SyncRedaction (
+    /**
+     * The path of the file after this version.
+     */
+    val `path`: kotlin.String
+    ,
+    /**
+     * The memory in whose history the version is.
+     */
+    val `side`: SyncSide
+    ,
+    /**
+     * The version.
+     */
+    val `version`: kotlin.String
+    ,
+    /**
+     * The reason of the redaction, which the other history has as `redacted`.
+     */
+    val `redacted`: kotlin.String
+    ,
+    /**
+     * Whether the version was redacted here too. With a dry run, whether it would be.
+     */
+    val `isDone`: kotlin.Boolean
+    ,
+    /**
+     * Why it was not redacted; null if it was.
+     */
+    val `details`: kotlin.String? = null
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeSyncRedaction: FfiConverterRustBuffer<SyncRedaction> {
+    override fun read(buf: ByteBuffer): SyncRedaction {
+        return SyncRedaction(
+            FfiConverterString.read(buf),
+            FfiConverterTypeSyncSide.read(buf),
+            FfiConverterString.read(buf),
+            FfiConverterString.read(buf),
+            FfiConverterBoolean.read(buf),
+            FfiConverterOptionalString.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: SyncRedaction) = (
+            FfiConverterString.allocationSize(value.`path`) +
+            FfiConverterTypeSyncSide.allocationSize(value.`side`) +
+            FfiConverterString.allocationSize(value.`version`) +
+            FfiConverterString.allocationSize(value.`redacted`) +
+            FfiConverterBoolean.allocationSize(value.`isDone`) +
+            FfiConverterOptionalString.allocationSize(value.`details`)
+    )
+
+    override fun write(value: SyncRedaction, buf: ByteBuffer) {
+            FfiConverterString.write(value.`path`, buf)
+            FfiConverterTypeSyncSide.write(value.`side`, buf)
+            FfiConverterString.write(value.`version`, buf)
+            FfiConverterString.write(value.`redacted`, buf)
+            FfiConverterBoolean.write(value.`isDone`, buf)
+            FfiConverterOptionalString.write(value.`details`, buf)
+    }
+}
+
+
+
+/**
  * The result of a sync.
  */
 data class Synced (
@@ -12552,6 +12639,12 @@ data class Synced (
      * The files that stay different, with reasons, sorted by path.
      */
     val `leftOut`: List<SyncLeftOut> = listOf()
+    ,
+    /**
+     * The versions in one history whose content was redacted in the other, in their order. Looked for if the sync
+     * takes redactions over or changes a file.
+     */
+    val `redactions`: List<SyncRedaction> = listOf()
     ,
     /**
      * The number of files that both memories have with the same content, at the end.
@@ -12581,6 +12674,7 @@ internal object FfiConverterTypeSynced: FfiConverterRustBuffer<Synced> {
             FfiConverterSequenceTypeSyncChange.read(buf),
             FfiConverterSequenceTypeSyncConflict.read(buf),
             FfiConverterSequenceTypeSyncLeftOut.read(buf),
+            FfiConverterSequenceTypeSyncRedaction.read(buf),
             FfiConverterLong.read(buf),
             FfiConverterBoolean.read(buf),
         )
@@ -12590,6 +12684,7 @@ internal object FfiConverterTypeSynced: FfiConverterRustBuffer<Synced> {
             FfiConverterSequenceTypeSyncChange.allocationSize(value.`changes`) +
             FfiConverterSequenceTypeSyncConflict.allocationSize(value.`conflicts`) +
             FfiConverterSequenceTypeSyncLeftOut.allocationSize(value.`leftOut`) +
+            FfiConverterSequenceTypeSyncRedaction.allocationSize(value.`redactions`) +
             FfiConverterLong.allocationSize(value.`equal`) +
             FfiConverterBoolean.allocationSize(value.`hasBaseline`)
     )
@@ -12598,6 +12693,7 @@ internal object FfiConverterTypeSynced: FfiConverterRustBuffer<Synced> {
             FfiConverterSequenceTypeSyncChange.write(value.`changes`, buf)
             FfiConverterSequenceTypeSyncConflict.write(value.`conflicts`, buf)
             FfiConverterSequenceTypeSyncLeftOut.write(value.`leftOut`, buf)
+            FfiConverterSequenceTypeSyncRedaction.write(value.`redactions`, buf)
             FfiConverterLong.write(value.`equal`, buf)
             FfiConverterBoolean.write(value.`hasBaseline`, buf)
     }
@@ -12698,11 +12794,10 @@ data class Version (
     val `partner`: kotlin.String? = null
     ,
     /**
-     * The newest change in the history of the other memory when the sync compared both. The version that the sync took
-     * is usually the newest one of the file up to this change, and has the same `sha256`. Null if the other memory has
-     * no history, or no sync made the change.
+     * The version in the history of the other memory that the sync took or merged. Null if that history does not have
+     * it, or if no sync made the change.
      */
-    val `partnerChange`: kotlin.String? = null
+    val `partnerVersion`: kotlin.String? = null
     ,
     /**
      * The size of the content in bytes. Null if the file was deleted, if its content is redacted, or if it was not
@@ -12765,7 +12860,7 @@ internal object FfiConverterTypeVersion: FfiConverterRustBuffer<Version> {
             FfiConverterTimestamp.allocationSize(value.`time`) +
             FfiConverterOptionalString.allocationSize(value.`actor`) +
             FfiConverterOptionalString.allocationSize(value.`partner`) +
-            FfiConverterOptionalString.allocationSize(value.`partnerChange`) +
+            FfiConverterOptionalString.allocationSize(value.`partnerVersion`) +
             FfiConverterOptionalLong.allocationSize(value.`size`) +
             FfiConverterOptionalString.allocationSize(value.`sha256`) +
             FfiConverterBoolean.allocationSize(value.`isCurrent`) +
@@ -12781,7 +12876,7 @@ internal object FfiConverterTypeVersion: FfiConverterRustBuffer<Version> {
             FfiConverterTimestamp.write(value.`time`, buf)
             FfiConverterOptionalString.write(value.`actor`, buf)
             FfiConverterOptionalString.write(value.`partner`, buf)
-            FfiConverterOptionalString.write(value.`partnerChange`, buf)
+            FfiConverterOptionalString.write(value.`partnerVersion`, buf)
             FfiConverterOptionalLong.write(value.`size`, buf)
             FfiConverterOptionalString.write(value.`sha256`, buf)
             FfiConverterBoolean.write(value.`isCurrent`, buf)
@@ -16862,6 +16957,34 @@ internal object FfiConverterSequenceTypeSyncLeftOut: FfiConverterRustBuffer<List
         buf.putInt(value.size)
         value.iterator().forEach {
             FfiConverterTypeSyncLeftOut.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterSequenceTypeSyncRedaction: FfiConverterRustBuffer<List<SyncRedaction>> {
+    override fun read(buf: ByteBuffer): List<SyncRedaction> {
+        val len = buf.getInt()
+        return List<SyncRedaction>(len) {
+            FfiConverterTypeSyncRedaction.read(buf)
+        }
+    }
+
+    override fun allocationSize(value: List<SyncRedaction>): ULong {
+        val sizeForLength = 4UL
+        val sizeForItems = value.map { FfiConverterTypeSyncRedaction.allocationSize(it) }.sum()
+        return sizeForLength + sizeForItems
+    }
+
+    override fun write(value: List<SyncRedaction>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        value.iterator().forEach {
+            FfiConverterTypeSyncRedaction.write(it, buf)
         }
     }
 }

@@ -101,6 +101,17 @@ class SyncTest {
     }
 
     @Test
+    fun `a sync takes redactions over`() {
+        val (a, b) = List(2) { Memory("memory:", MemoryOptions(history = true)) }
+        a.write(tea, "hunter2\n")
+        a.sync(b)
+        a.write(tea, "green\n")
+        a.redactText("hunter2", "a password")
+        val done = a.sync(b, redactions = true).redactions.single()
+        assertEquals(listOf(tea, SyncSide.B, "a password", true), listOf(done.path, done.side, done.redacted, done.isDone))
+    }
+
+    @Test
     fun `an error has a kind`() {
         val (a, b) = withTea()
         b.delete(tea)
