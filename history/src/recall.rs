@@ -260,8 +260,7 @@ mod tests {
         note.header.confirms = recorder.reader().index().take_unconfirmed();
         recorder.journal.append_alone(&note).unwrap();
         let versions = |recorder: &Recorder| {
-            let mut query = HistoryQuery::default();
-            query.path = Some(path.to_string());
+            let query = HistoryQuery { path: Some(path.to_string()), ..HistoryQuery::default() };
             let versions = recorder.reader().versions(&context, &query).unwrap();
             versions.into_iter().map(|version| version.id).collect::<Vec<_>>()
         };
