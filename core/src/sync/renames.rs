@@ -3,6 +3,7 @@
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
+use std::ops::Bound;
 
 use memdir_store::path::MemoryPath;
 
@@ -58,9 +59,15 @@ pub(super) fn renames<'r>(
         if gone.is_empty() {
             continue;
         }
-        let new = files
-            .iter()
-            .filter(|(to, _)| !baseline.files.contains_key(*to) && !others.contains_key(*to));
+        // A directory at the new path makes room only as for any other file.
+        let is_directory = |path: &MemoryPath| {
+            let mut after =
+                others.range::<MemoryPath, _>((Bound::Excluded(path), Bound::Unbounded));
+            after.next().is_some_and(|(next, _)| path.is_above(next))
+        };
+        let new = files.iter().filter(|(to, _)| {
+            !baseline.files.contains_key(*to) && !others.contains_key(*to) && !is_directory(to)
+        });
         let (mut edited, first) = (Vec::new(), found.len());
         for (to, file) in new {
             let Some(digest) = file.digest else { continue };

@@ -265,6 +265,21 @@ fn a_file_makes_room_for_a_directory() {
 }
 
 #[test]
+fn a_file_that_was_renamed_to_the_name_of_a_directory_makes_room_for_it() {
+    for from_a in [true, false] {
+        let (a, b) = in_sync(&[("b.md", "b\n"), ("other.md", "other\n")]);
+        let (one, other) = if from_a { (&a, &b) } else { (&b, &a) };
+        one.rename("/memories/b.md", "/memories/dir").unwrap();
+        other.create("/memories/dir/a.md", "a\n").unwrap();
+        let done = synced(&a, &b);
+        let [conflict] = &done.conflicts[..] else { panic!("{done:?}") };
+        assert_eq!((conflict.path.relative(), left_out(&done)), ("dir", vec![]));
+        let copy = conflict.copy_path.relative();
+        assert_equal(&a, &b, &[(copy, "b\n"), ("dir/a.md", "a\n"), ("other.md", "other\n")]);
+    }
+}
+
+#[test]
 fn a_directory_replaces_a_file_that_is_unchanged() {
     let (a, b) = in_sync(&[("x", "file\n"), ("z", "z\n")]);
     a.delete("/memories/x").unwrap();
