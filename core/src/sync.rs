@@ -400,8 +400,8 @@ impl Run<'_, '_> {
         for side in SyncSide::ALL.into_iter().filter(|side| self.sides[*side].has_history) {
             let other = side.other();
             let wanted = plan.steps.iter().map(Step::path).collect();
-            let sources = Sources::new(&self.sides[other], self.names[other].clone(), wanted)?;
-            self.sides[side].set_sources(sources);
+            let (name, history) = (self.names[other].clone(), self.sides[other].history()?);
+            self.sides[side].set_sources(Sources::new(name, history.as_ref(), wanted));
         }
         Ok(())
     }

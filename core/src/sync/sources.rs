@@ -11,8 +11,7 @@ use memdir_store::path::MemoryPath;
 use memdir_store::{HistoryId, Operation, SyncSource};
 
 use super::baseline::Digest;
-use super::error::SyncError;
-use super::side::Side;
+use crate::history::HistorySnapshot;
 
 /// The newest versions of files in the history of the other memory.
 pub(super) struct Sources {
@@ -48,14 +47,14 @@ impl<'t> Taken<'t> {
 }
 
 impl Sources {
-    /// Looks up the newest versions of these files in the history of `other`.
+    /// Looks up the newest versions of these files in the history of the other memory, which has this name.
     pub(super) fn new(
-        other: &Side<'_>,
         name: String,
+        history: Option<&HistorySnapshot<'_>>,
         mut wanted: HashSet<&MemoryPath>,
-    ) -> Result<Self, SyncError> {
+    ) -> Self {
         let mut newest = HashMap::new();
-        let Some(history) = other.history()? else { return Ok(Self { name, newest }) };
+        let Some(history) = history else { return Self { name, newest } };
         for listed in history.listed(&MemoryPath::root()) {
             if wanted.is_empty() {
                 break;
@@ -71,7 +70,7 @@ impl Sources {
                 newest.insert(path.clone(), Newest { id: version.id, sha256: version.sha256 });
             }
         }
-        Ok(Self { name, newest })
+        Self { name, newest }
     }
 
     /// The source of a change of these files.
