@@ -399,7 +399,12 @@ impl Run<'_, '_> {
     fn introduce(&self, plan: &Plan) -> Result<(), SyncError> {
         for side in SyncSide::ALL.into_iter().filter(|side| self.sides[*side].has_history) {
             let other = side.other();
-            let wanted = plan.steps.iter().map(Step::path).collect();
+            // A file that the sync renames in the other memory has its old path in the history there.
+            let wanted = plan.steps.iter().map(|step| match step {
+                Step::Rename { side, from, to, .. } if *side == other => (from, to),
+                step => (step.path(), step.path()),
+            });
+            let wanted = wanted.collect();
             let (name, history) = (self.names[other].clone(), self.sides[other].history()?);
             self.sides[side].set_sources(Sources::new(name, history.as_ref(), wanted));
         }

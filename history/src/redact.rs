@@ -40,7 +40,7 @@ pub struct RedactedText {
 }
 
 impl Recorder {
-    /// Removes the contents of a version, or of all versions of a change, and stores `reason` instead. Returns the id of this
+    /// Removes the contents of versions, or of all versions of changes, and stores `reason` instead. Returns the id of this
     /// change; `None` if nothing was left to remove.
     ///
     /// # Errors
@@ -48,18 +48,18 @@ impl Recorder {
     pub fn redact(
         &self,
         context: &Context,
-        id: HistoryId,
+        ids: &[HistoryId],
         reason: &str,
     ) -> Result<Option<HistoryId>, HistoryError> {
-        // Check the id before taking the lock, so that writers do not wait for an error.
-        self.reader.snapshot(context)?.numbers_of(id)?;
-        attempts(|| self.try_to_redact(context, id, reason))
+        // Check the ids before taking the lock, so that writers do not wait for an error.
+        self.reader.snapshot(context)?.numbers_of_all(ids)?;
+        attempts(|| self.try_to_redact(context, ids, reason))
     }
 
     fn try_to_redact(
         &self,
         context: &Context,
-        id: HistoryId,
+        ids: &[HistoryId],
         reason: &str,
     ) -> Result<Option<Option<HistoryId>>, HistoryError> {
         let locked = self.journal.lock()?;
@@ -67,7 +67,7 @@ impl Recorder {
         let snapshot = self.reader.snapshot(context)?;
         let timeline = &snapshot.timeline;
         let mut found = Found::default();
-        for number in snapshot.numbers_of(id)? {
+        for number in snapshot.numbers_of_all(ids)? {
             let moment = &timeline.moments[number];
             // A deletion whose earlier versions were trimmed still records the content of the deleted file.
             let state = match (&moment.state, moment.earlier, moment.before) {

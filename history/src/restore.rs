@@ -289,6 +289,15 @@ impl Snapshot {
         if numbers.is_empty() { Err(HistoryError::Unknown(id.to_string())) } else { Ok(numbers) }
     }
 
+    /// The versions with these ids, and those of the changes with these ids.
+    pub(super) fn numbers_of_all(&self, ids: &[HistoryId]) -> Result<Vec<usize>, HistoryError> {
+        let mut numbers = Vec::new();
+        for id in ids {
+            numbers.extend(self.numbers_of(*id)?);
+        }
+        Ok(numbers)
+    }
+
     /// The version of each file at a time; `None` before its first version.
     pub(super) fn states_at(
         &self,

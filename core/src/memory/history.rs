@@ -188,7 +188,16 @@ impl Memory {
     /// [`HistoryError::IsCurrent`] if a file has this content now. Otherwise the same as
     /// [`read_version`](Memory::read_version).
     pub fn redact(&self, id: HistoryId, reason: &str) -> Result<Option<HistoryId>, HistoryError> {
-        let redacted = self.changing()?.redact(&self.context(), id, reason);
+        self.redact_all(&[id], reason)
+    }
+
+    /// Redacts several versions as one change, or none of them.
+    pub(crate) fn redact_all(
+        &self,
+        ids: &[HistoryId],
+        reason: &str,
+    ) -> Result<Option<HistoryId>, HistoryError> {
+        let redacted = self.changing()?.redact(&self.context(), ids, reason);
         self.forgotten(false, redacted)
     }
 

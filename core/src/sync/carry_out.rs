@@ -232,7 +232,14 @@ impl Carrying<'_, '_> {
         digests: &Both<Digest>,
         effects: &mut Effects,
     ) -> Result<(), SyncError> {
-        let Some((contents, merged)) = self.compare(path, digests)? else { return Ok(()) };
+        // A file that would be renamed before still has its old path.
+        let at = |side: SyncSide| match self.found(side, path) {
+            Some(_) => path,
+            None => self.old_paths.get(path).unwrap_or(path),
+        };
+        let Some((contents, merged)) = self.compare(Both::new(at), path, digests)? else {
+            return Ok(());
+        };
         let is_written = |side: SyncSide| !(self.options.one_way && side == SyncSide::A);
         if let Some(texts) = merged {
             let changed =
@@ -248,7 +255,7 @@ impl Carrying<'_, '_> {
             return Ok(());
         }
         if self.options.on_conflict == OnConflict::KeepBoth {
-            let modified = self.found(loser, path).and_then(|found| found.modified);
+            let modified = self.found(loser, at(loser)).and_then(|found| found.modified);
             let copy = copy_of(path, &self.names[loser], modified, &digests[loser], 0);
             let Some(copy) = copy else { return Ok(()) };
             for side in SyncSide::ALL.into_iter().filter(|side| is_written(*side)) {
@@ -411,7 +418,7 @@ impl Carrying<'_, '_> {
         digests: &Both<Digest>,
         effects: &mut Effects,
     ) -> Result<(), SyncError> {
-        let Some((contents, merged)) = self.compare(path, digests)? else {
+        let Some((contents, merged)) = self.compare(Both::new(|_| path), path, digests)? else {
             effects.disturbed.push(path.clone());
             return Ok(());
         };
@@ -442,13 +449,14 @@ impl Carrying<'_, '_> {
         Ok(())
     }
 
-    /// The contents of both memories, and what they are merged. `None` if one of them is no longer what was compared.
+    /// The contents of both memories at these paths, and what they are merged. `None` if one of them is no longer what was compared.
     pub(super) fn compare(
         &self,
+        at: Both<&MemoryPath>,
         path: &MemoryPath,
         digests: &Both<Digest>,
     ) -> Result<Option<Compared>, SyncError> {
-        let contents = Both::try_new(|side| self.sides[side].read(path))?;
+        let contents = Both::try_new(|side| self.sides[side].read(at[side]))?;
         let (Some(a), Some(b)) = (contents.a, contents.b) else { return Ok(None) };
         let contents = Both { a, b };
         if SyncSide::ALL.into_iter().any(|side| digest(&contents[side]) != digests[side]) {

@@ -3,7 +3,7 @@
 //! A redacted version has no content any more, and no SHA-256. So its counterpart is found by the ids that the records of syncs have
 //! ([`Sources`](super::sources::Sources)), in either direction.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use memdir_store::path::MemoryPath;
 use memdir_store::{HistoryId, Operation};
@@ -32,17 +32,28 @@ pub(super) fn redactions(
     changes: &[SyncChange],
     redacting: Redacting,
 ) -> Result<Vec<SyncRedaction>, SyncError> {
-    let mut found = Vec::new();
-    for side in SyncSide::ALL.into_iter().filter(|side| !one_way || *side == SyncSide::B) {
-        for different in differences(sides, side)? {
+    /// A content that one memory has in several files may bring a redaction back to the other one, each time for other files.
+    const MAX_ROUNDS: usize = 8;
+    let mut told: Vec<SyncRedaction> = Vec::new();
+    for _ in 0..MAX_ROUNDS {
+        let done = |told: &[SyncRedaction]| told.iter().filter(|one| one.is_done).count();
+        let before = done(&told);
+        for side in SyncSide::ALL.into_iter().filter(|side| !one_way || *side == SyncSide::B) {
+            let mut found = differences(sides, side)?;
             // Only a person can tell whether a merged content has the text, so this is not said at each sync.
-            if different.is_merged && redacting == Redacting::Name {
-                continue;
+            found.retain(|different| !different.is_merged || redacting != Redacting::Name);
+            for now in ended(&sides[side], side, found, changes, redacting)? {
+                match told.iter_mut().find(|before| before.version == now.version) {
+                    Some(before) => *before = now,
+                    None => told.push(now),
+                }
             }
-            found.push(different.ended(&sides[side], side, changes, redacting)?);
+        }
+        if redacting != Redacting::Do || done(&told) == before {
+            break;
         }
     }
-    Ok(found)
+    Ok(told)
 }
 
 /// A version whose counterpart is redacted.
@@ -55,52 +66,57 @@ struct Difference {
     current: Option<MemoryPath>,
 }
 
-impl Difference {
-    fn ended(
-        self,
-        memory: &Side<'_>,
-        side: SyncSide,
-        changes: &[SyncChange],
-        redacting: Redacting,
-    ) -> Result<SyncRedaction, SyncError> {
-        let Self { version, reason, is_merged, current } = self;
-        let stays = |path: &MemoryPath| {
-            !changes.iter().any(|change| {
-                change.side == side
-                    && change.path == *path
-                    && matches!(
-                        change.action,
-                        SyncAction::Replaced | SyncAction::Merged | SyncAction::Deleted
-                    )
-            })
-        };
+/// What became of the differences of a memory.
+fn ended(
+    memory: &Side<'_>,
+    side: SyncSide,
+    found: Vec<Difference>,
+    changes: &[SyncChange],
+    redacting: Redacting,
+) -> Result<Vec<SyncRedaction>, SyncError> {
+    let changed = |path: &MemoryPath| {
+        let of_side = || changes.iter().filter(|change| change.side == side);
+        let renamed = of_side().find(|change| change.old_path.as_ref() == Some(path));
+        let path = renamed.map_or(path, |change| &change.path);
+        of_side().any(|change| {
+            let is_written = matches!(
+                change.action,
+                SyncAction::Replaced | SyncAction::Merged | SyncAction::Deleted
+            );
+            change.path == *path && is_written
+        })
+    };
+    let mut wanted: BTreeMap<&str, Vec<HistoryId>> = BTreeMap::new();
+    for different in found.iter().filter(|it| !it.is_merged && redacting == Redacting::Do) {
+        wanted.entry(&different.reason).or_default().push(different.version.id);
+    }
+    let mut refused: HashMap<HistoryId, String> = HashMap::new();
+    for (reason, versions) in wanted {
+        refused.extend(memory.redact(&versions, reason)?);
+    }
+    let told = found.into_iter().map(|different| {
+        let Difference { version, reason, is_merged, current } = different;
         let details = if is_merged {
-            Some(
-                "a sync merged it with the redacted content, so it may have the text too"
-                    .to_owned(),
-            )
+            Some(MERGED.to_owned())
         } else if memory.is_read_only {
             Some("the memory is read-only".to_owned())
         } else {
             match redacting {
                 Redacting::Name => Some("the sync does not take redactions over".to_owned()),
-                Redacting::Do => memory.redact(version.id, &reason)?.err(),
-                Redacting::Rehearse => {
-                    current.filter(stays).map(|path| format!("{path} has this content now"))
-                }
+                Redacting::Do => refused.remove(&version.id),
+                Redacting::Rehearse => current
+                    .filter(|path| !changed(path))
+                    .map(|path| format!("{path} has this content now")),
             }
         };
         let Version { id, path, .. } = version;
-        Ok(SyncRedaction {
-            path,
-            side,
-            version: id,
-            redacted: reason,
-            is_done: details.is_none(),
-            details,
-        })
-    }
+        let is_done = details.is_none();
+        SyncRedaction { path, side, version: id, redacted: reason, is_done, details }
+    });
+    Ok(told.collect())
 }
+
+const MERGED: &str = "a sync merged it with the redacted content, so it may have the text too";
 
 /// The versions of this memory whose counterparts in the other one are redacted, oldest first.
 fn differences(sides: &Both<Side<'_>>, side: SyncSide) -> Result<Vec<Difference>, SyncError> {
@@ -117,7 +133,15 @@ fn differences(sides: &Both<Side<'_>>, side: SyncSide) -> Result<Vec<Difference>
     let mut places: HashMap<HistoryId, usize> = HashMap::new();
     for redacted in theirs.versions.iter().filter(|listed| is_redacted(&listed.version)).rev() {
         let Some(reason) = &redacted.version.redacted else { continue };
-        for (number, is_merged) in own.counterparts(&theirs, redacted) {
+        let counterparts = own.counterparts(&theirs, redacted);
+        // Somebody has looked at this content here already.
+        let is_known = counterparts
+            .iter()
+            .any(|(number, is_merged)| !is_merged && is_redacted(&own.versions[*number].version));
+        for (number, is_merged) in counterparts {
+            if is_merged && is_known {
+                continue;
+            }
             let version = &own.versions[number].version;
             if version.sha256.is_none() {
                 continue;
@@ -173,8 +197,16 @@ impl Chains {
         Self { versions, by_id, by_source, before }
     }
 
-    fn id_before(&self, number: usize) -> Option<HistoryId> {
-        self.before[number].map(|number| self.versions[number].version.id)
+    /// The versions from which this one was made: the one before it, and if that is a rename, the one before that.
+    fn made_from(&self, number: usize) -> Vec<HistoryId> {
+        let mut ids = Vec::new();
+        let mut before = self.before[number];
+        while let Some(number) = before {
+            let version = &self.versions[number].version;
+            ids.push(version.id);
+            before = self.before[number].filter(|_| version.operation == Operation::Renamed);
+        }
+        ids
     }
 
     /// The versions that have the content of one in the other memory, and those that may have it because it was merged.
@@ -182,22 +214,23 @@ impl Chains {
         let mut found = Vec::new();
         let taken = self.by_source.get(&other.version.id).into_iter().flatten();
         found.extend(taken.map(|number| (*number, self.versions[*number].is_merged)));
-        let earlier = others.by_id.get(&other.version.id).and_then(|at| others.before[*at]);
-        let source = other.version.partner_version;
+        let Some(source) = other.version.partner_version else { return found };
+        let Some(at) = others.by_id.get(&other.version.id) else { return found };
+        let earlier = others.made_from(*at);
         // The text of a merged content is usually from the version before it, if that is redacted, too.
-        let is_from_before =
-            || earlier.is_some_and(|before| is_redacted(&others.versions[before].version));
-        if let Some(number) = source.and_then(|source| self.by_id.get(&source))
-            && !(other.is_merged && is_from_before())
+        let is_from_before = earlier.iter().any(|earlier| {
+            others.by_id.get(earlier).is_some_and(|at| is_redacted(&others.versions[*at].version))
+        });
+        if let Some(number) = self.by_id.get(&source)
+            && !(other.is_merged && is_from_before)
         {
             found.push((*number, other.is_merged));
         }
         if other.is_merged {
             // Both memories merged each other's content, so both have the same result.
-            let earlier = earlier.map(|before| others.versions[before].version.id);
-            let merged = earlier.and_then(|earlier| self.by_source.get(&earlier));
-            let merged = merged.into_iter().flatten().filter(|number| {
-                self.versions[**number].is_merged && self.id_before(**number) == source
+            let merged = earlier.iter().filter_map(|earlier| self.by_source.get(earlier)).flatten();
+            let merged = merged.filter(|number| {
+                self.versions[**number].is_merged && self.made_from(**number).contains(&source)
             });
             found.extend(merged.map(|number| (*number, false)));
         }

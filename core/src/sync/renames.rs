@@ -32,6 +32,7 @@ pub(super) fn renames<'r>(
     survey: &'r Survey,
     rules: &Rules<'_>,
 ) -> Vec<Rename<'r>> {
+    let fits = |file: &Found| rules.max_file_bytes.is_none_or(|most| file.size <= most);
     let mut found = Vec::new();
     for by in SyncSide::ALL {
         let side = by.other();
@@ -44,7 +45,6 @@ pub(super) fn renames<'r>(
         let mut in_files = Walk::new(files);
         for (path, agreed) in &*baseline.files {
             let is_gone = !in_files.has(path) && !survey.unknown[by].contains(path);
-            let fits = |file: &Found| rules.max_file_bytes.is_none_or(|most| file.size <= most);
             if is_gone
                 && others.get(path).is_some_and(|file| file.digest.is_some() && fits(file))
                 && may_be_renamed(versions, by, path, agreed)

@@ -137,19 +137,32 @@ impl<'m> Side<'m> {
         }
     }
 
-    /// Redacts a version. Returns why not, if that is a condition of the history.
+    /// Redacts versions as one change, unless this memory is only read. Returns those that were not redacted, with the reasons.
     pub(super) fn redact(
         &self,
-        id: HistoryId,
+        versions: &[HistoryId],
         reason: &str,
-    ) -> Result<Result<(), String>, SyncError> {
-        match self.taking(&[]).redact(id, reason) {
-            Ok(_) => Ok(Ok(())),
-            Err(HistoryError::Store(error)) => Err(self.failed(&MemoryPath::root(), error)),
-            Err(HistoryError::IsCurrent { path }) => {
-                Ok(Err(format!("{path} has this content now")))
+    ) -> Result<Vec<(HistoryId, String)>, SyncError> {
+        if self.is_read_only {
+            return Ok(Vec::new());
+        }
+        let details = match self.taking(&[]).redact_all(versions, reason) {
+            Ok(_) => return Ok(Vec::new()),
+            Err(HistoryError::Store(error)) => {
+                return Err(self.failed(&MemoryPath::root(), error));
             }
-            Err(error) => Ok(Err(error.to_string())),
+            Err(HistoryError::IsCurrent { path }) => format!("{path} has this content now"),
+            Err(error) => error.to_string(),
+        };
+        match versions {
+            [version] => Ok(vec![(*version, details)]),
+            // One of them keeps the others from it.
+            versions => {
+                let (some, others) = versions.split_at(versions.len() / 2);
+                let mut refused = self.redact(some, reason)?;
+                refused.extend(self.redact(others, reason)?);
+                Ok(refused)
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 //! They are looked up once, before the first change. A content that an agent writes after that has no version here, so a record never
 //! names a wrong one.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -47,11 +47,12 @@ impl<'t> Taken<'t> {
 }
 
 impl Sources {
-    /// Looks up the newest versions of these files in the history of the other memory, which has this name.
+    /// Looks up the newest versions of these files in the history of the other memory, which has this name. `wanted` has the present path of
+    /// each, and the path after the renames of the sync.
     pub(super) fn new(
         name: String,
         history: Option<&HistorySnapshot<'_>>,
-        mut wanted: HashSet<&MemoryPath>,
+        mut wanted: HashMap<&MemoryPath, &MemoryPath>,
     ) -> Self {
         let mut newest = HashMap::new();
         let Some(history) = history else { return Self { name, newest } };
@@ -63,10 +64,10 @@ impl Sources {
             if version.operation == Operation::Redacted {
                 continue;
             }
-            if let Some(path) = version.old_path.as_ref().and_then(|path| wanted.take(path)) {
+            if let Some(path) = version.old_path.as_ref().and_then(|path| wanted.remove(path)) {
                 newest.insert(path.clone(), Newest { id: version.id, sha256: None });
             }
-            if let Some(path) = wanted.take(&version.path) {
+            if let Some(path) = wanted.remove(&version.path) {
                 newest.insert(path.clone(), Newest { id: version.id, sha256: version.sha256 });
             }
         }

@@ -185,7 +185,8 @@ fn a_file_that_was_renamed_and_edited_keeps_its_identity() {
     // The edits of both are merged under the new name.
     let (a, b) = renamed_and_edited("1\n2\n3\n4\n");
     put(&b, "/memories/old.md", "1\n2\n3\nfour\n");
-    synced(&b, &a);
+    let said = done(&try_sync(&b, &a, &rehearsing).unwrap());
+    assert_eq!(said, done(&synced(&b, &a)));
     assert_equal(&a, &b, &[("dir/new.md", "one\n2\n3\nfour\n"), ("other.md", "other\n")]);
     assert_eq!(done(&synced(&a, &b)), [""; 0]);
 }

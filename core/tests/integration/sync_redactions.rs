@@ -262,3 +262,90 @@ fn memories_that_cannot_take_a_redaction_over() {
     assert!(b.store().read(&at("/memories/db.md")).is_ok());
     assert!(has_secret(&b));
 }
+
+#[test]
+fn a_file_that_was_renamed_and_merged_is_redacted_too() {
+    for from_a in [true, false] {
+        let (a, b) = (recorded(), recorded());
+        put(&a, "/memories/db.md", "1\n2\n3\n4\n5\n");
+        synced(&a, &b);
+        put(&b, "/memories/db.md", "1\nhunter2\n3\n4\n5\n");
+        a.rename("/memories/db.md", "/memories/new.md").unwrap();
+        put(&a, "/memories/new.md", "1\n2\n3\n4\nfive\n");
+        synced(&a, &b);
+        put(&b, "/memories/new.md", "1\n-\n3\n4\nfive\n");
+        synced(&a, &b);
+        let (one, other) = if from_a { (&a, &b) } else { (&b, &a) };
+        redact(one);
+        let done = sync_all(&a, &b);
+        // The merged version, and not the one of `b` that was merged, which `a` never had.
+        assert!(done.redactions.iter().any(|redaction| redaction.is_done));
+        let is_redacted = |version: &Version| version.redacted.is_some();
+        assert!(versions(other, "/memories/new.md").iter().any(is_redacted));
+        let open = told(&done.redactions).into_iter().filter(|line| line.contains("not redacted"));
+        assert_eq!((open.count(), has_secret(other)), if from_a { (1, true) } else { (0, false) });
+    }
+}
+
+#[test]
+fn a_content_in_several_files_is_redacted_in_one_sync() {
+    let (a, b) = (recorded(), recorded());
+    put(&a, "/memories/db.md", "hunter2\n");
+    put(&b, "/memories/other.md", "hunter2\n");
+    put(&b, "/memories/third.md", "green\n");
+    synced(&a, &b);
+    a.delete("/memories/db.md").unwrap();
+    synced(&a, &b);
+    put(&a, "/memories/other.md", "-\n");
+    synced(&a, &b);
+    let of_db = versions(&a, "/memories/db.md")[0].id;
+    a.redact(of_db, "a password").unwrap();
+    sync_all(&a, &b);
+    assert!(!has_secret(&a) && !has_secret(&b));
+    assert_eq!(sync_all(&a, &b).redactions, []);
+}
+
+#[test]
+fn many_redactions_are_one_change() {
+    let (a, b) = (recorded(), recorded());
+    for number in 0..300 {
+        put(&a, &format!("/memories/{number}.md"), &format!("hunter2 {number}\n"));
+    }
+    synced(&a, &b);
+    for number in 0..300 {
+        put(&a, &format!("/memories/{number}.md"), "-\n");
+    }
+    synced(&a, &b);
+    // One of them is in a file again, which keeps it and not the others.
+    put(&b, "/memories/again.md", "hunter2 77\n");
+    redact(&a);
+    let mut one_way = taking_over();
+    one_way.one_way = true;
+    let done = try_sync(&a, &b, &one_way).unwrap().redactions;
+    let open: Vec<String> = told(&done).into_iter().filter(|line| line.contains("not")).collect();
+    assert_eq!(done.len(), 300);
+    assert_eq!(
+        open,
+        ["b 77.md not redacted, as a password: /memories/again.md has this content now"]
+    );
+    let redacted =
+        versions(&b, "/memories").into_iter().filter(|it| it.operation.as_str() == "redacted");
+    let changes: std::collections::BTreeSet<_> = redacted.map(|version| version.change).collect();
+    assert!(changes.len() < 20, "{}", changes.len());
+}
+
+#[test]
+fn a_dry_run_knows_a_file_that_would_be_renamed_and_replaced() {
+    let (a, b) = (recorded(), recorded());
+    put(&a, "/memories/db.md", "hunter2\n");
+    synced(&a, &b);
+    a.rename("/memories/db.md", "/memories/new.md").unwrap();
+    put(&a, "/memories/new.md", "in the vault\n");
+    redact(&a);
+    let mut rehearsing = taking_over();
+    rehearsing.dry_run = true;
+    let said = try_sync(&a, &b, &rehearsing).unwrap();
+    assert_eq!(told(&said.redactions), ["b db.md redacted, as a password"]);
+    let done = sync_all(&a, &b);
+    assert_eq!((&said.changes, &said.redactions), (&done.changes, &done.redactions));
+}

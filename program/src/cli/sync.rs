@@ -71,12 +71,22 @@ fn once(pair: &Pair, output: &mut Output) -> Result<Ended, Failure> {
     let synced = pair.sync(&memories, [0; 2], &stop, &mut |progress| bar.show(progress));
     bar.finish();
     let synced = synced?;
-    let mut printer = Printer { output, name: pair.name.as_deref() };
+    let takes_redactions = pair.options.redactions;
+    let mut printer = Printer { output, name: pair.name.as_deref(), takes_redactions };
     printer.details(&synced)?;
     printer.summary(&synced, &pair.options)?;
-    let is_open = |redaction: &SyncRedaction| pair.options.redactions && !redaction.is_done;
+    let without = memories
+        .iter()
+        .zip([&pair.a, &pair.b])
+        .find(|(memory, _)| takes_redactions && !memory.options().history);
+    if let Some((_, argument)) = without {
+        let shown = argument.shown();
+        printer.say(&format!("no redactions are taken over, because {shown} has no history"));
+    }
+    let is_open = |redaction: &SyncRedaction| takes_redactions && !redaction.is_done;
     let is_equal = synced.conflicts.is_empty()
         && synced.left_out.is_empty()
+        && without.is_none()
         && !synced.redactions.iter().any(is_open);
     Ok(if is_equal { Ended::Well } else { Ended::WithProblems })
 }

@@ -197,7 +197,8 @@ fn redactions_are_taken_over_on_request() {
     redact("hunter2");
     let (stdout, stderr) = done(&["sync", "one", "sqlite:two.db"]);
     assert_eq!(stdout, "replaced  -> /memories/db.md\n");
-    assert!(stderr.starts_with("memdir: not redacted in b: /memories/db.md, version "), "{stderr}");
+    let counted = "1 version is redacted in one history only: --redactions takes that over";
+    assert_eq!(stderr, format!("memdir: {counted}\n"));
     let (stdout, stderr) = done(&["sync", "one", "sqlite:two.db", "--redactions"]);
     assert!(stdout.starts_with("redacted  -> /memories/db.md, version "), "{stdout}");
     assert_eq!(stderr, "");
@@ -214,4 +215,8 @@ fn redactions_are_taken_over_on_request() {
     let (code, stdout, stderr) = run(place, &arguments);
     assert_eq!(code, 1, "{stdout}{stderr}");
     assert!(stdout.contains("\"details\":\"/memories/b.md has this content now\""), "{stdout}");
+    // A memory without a history.
+    let (code, _, stderr) = run(place, &["sync", "one", "sqlite:new.db", "--redactions"]);
+    let sentence = "no redactions are taken over, because sqlite:new.db has no history";
+    assert_eq!((code, stderr), (1, format!("memdir: {sentence}\n")));
 }

@@ -95,7 +95,8 @@ fn print(
             Err(RecvTimeoutError::Disconnected) => break,
         };
         let name = pairs[number].name.as_deref();
-        let mut printer = Printer { output, name };
+        let takes_redactions = pairs[number].options.redactions;
+        let mut printer = Printer { output, name, takes_redactions };
         match report {
             Report::Synced(mut synced) => {
                 // A file that stays left out is reported once.

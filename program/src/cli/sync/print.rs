@@ -14,6 +14,8 @@ use memdir::{SyncOptions, Synced};
 pub(super) struct Printer<'o> {
     pub(super) output: &'o mut Output,
     pub(super) name: Option<&'o str>,
+    /// Whether the sync takes redactions over. Otherwise they are only counted.
+    pub(super) takes_redactions: bool,
 }
 
 impl Printer<'_> {
@@ -23,10 +25,7 @@ impl Printer<'_> {
             if self.output.json {
                 self.object("change", change)?;
             } else {
-                let line = shown(change);
-                let line =
-                    if let Some(name) = self.name { format!("{line}  ({name})") } else { line };
-                self.output.changed(change.action.as_str(), &line)?;
+                self.changed(change.action.as_str(), &shown(change))?;
             }
         }
         self.output.flush()?;
@@ -41,7 +40,22 @@ impl Printer<'_> {
             }
         }
         synced.left_out.iter().try_for_each(|left| self.left_out(left))?;
-        synced.redactions.iter().try_for_each(|redaction| self.redaction(redaction))
+        if self.takes_redactions || self.output.json {
+            return synced.redactions.iter().try_for_each(|redaction| self.redaction(redaction));
+        }
+        let open = synced.redactions.len() as u64;
+        if open > 0 {
+            let versions = count(open, "version is redacted", "versions are redacted");
+            self.say(&format!("{versions} in one history only: --redactions takes that over"));
+        }
+        Ok(())
+    }
+
+    fn changed(&mut self, operation: &str, line: &str) -> Result<(), Failure> {
+        match self.name {
+            Some(name) => self.output.changed(operation, &format!("{line}  ({name})")),
+            None => self.output.changed(operation, line),
+        }
     }
 
     fn redaction(&mut self, redaction: &SyncRedaction) -> Result<(), Failure> {
@@ -54,7 +68,7 @@ impl Printer<'_> {
             return Ok(());
         }
         let line = format!("{} {path}, version {version}", arrow(*side));
-        self.output.changed("redacted", &line).map(drop)
+        self.changed("redacted", &line)
     }
 
     pub(super) fn left_out(&mut self, left: &SyncLeftOut) -> Result<(), Failure> {
@@ -110,6 +124,10 @@ impl Printer<'_> {
         }
         if left > 0 {
             parts.push(format!("{} left out", count(left, "file", "files")));
+        }
+        let redacted = synced.redactions.iter().filter(|redaction| redaction.is_done).count();
+        if redacted > 0 {
+            parts.push(format!("{} redacted", count(redacted as u64, "version", "versions")));
         }
         let equal = count(synced.equal, "file", "files");
         parts.push(format!("{equal} the same{}", if dry_run { " already" } else { "" }));
