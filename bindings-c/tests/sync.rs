@@ -64,7 +64,7 @@ fn a_sync_makes_two_memories_equal() {
         |path, side| json!({ "path": path, "side": side, "action": "created", "old_path": null });
     let expected = json!({
         "changes": [change("/memories/b.md", "a"), change(TEA, "b")],
-        "conflicts": [], "left_out": [], "equal": 2, "has_baseline": false,
+        "conflicts": [], "left_out": [], "redactions": [], "equal": 2, "has_baseline": false,
     });
     assert_eq!(synced, expected);
 

@@ -70,6 +70,7 @@ async function changesTravel(a: Places, b: Places): Promise<void> {
     ],
     conflicts: [],
     leftOut: [],
+    redactions: [],
     equal: 3,
     hasBaseline: true,
   });

@@ -83,7 +83,7 @@ def test_between_every_kind_of_store(tmp_path: Path) -> None:
         assert (synced.equal, synced.has_baseline, synced.left_out) == (2, False, ())
         assert contents(Memory(b)) == tree
         again = Memory(a).sync(b)
-        assert again == Synced((), (), (), 2, True)
+        assert again == Synced((), (), (), (), 2, True)
 
 
 def test_the_other_memory_may_be_open_already() -> None:

@@ -1,6 +1,6 @@
 //! Takes redactions over: what was removed from the history of one memory is removed from that of the other, where a sync had brought it.
 //!
-//! A redacted version has no content any more, and no SHA-256. So its counterpart is found by the ids that the records of syncs have
+//! A redacted version no longer has a content or a SHA-256. So its counterpart is found by the ids that the records of syncs have
 //! ([`Sources`](super::sources::Sources)), in either direction.
 
 use std::collections::{BTreeMap, HashMap};
@@ -14,7 +14,7 @@ use super::report::{SyncAction, SyncChange, SyncRedaction};
 use super::side::Side;
 use crate::history::{ListedVersion, Version};
 
-/// What a sync does about redactions.
+/// The way in which a sync treats redactions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Redacting {
     /// It takes them over.
@@ -66,7 +66,7 @@ struct Difference {
     current: Option<MemoryPath>,
 }
 
-/// What became of the differences of a memory.
+/// Ends the differences of a memory as the sync has to.
 fn ended(
     memory: &Side<'_>,
     side: SyncSide,
@@ -134,7 +134,7 @@ fn differences(sides: &Both<Side<'_>>, side: SyncSide) -> Result<Vec<Difference>
     for redacted in theirs.versions.iter().filter(|listed| is_redacted(&listed.version)).rev() {
         let Some(reason) = &redacted.version.redacted else { continue };
         let counterparts = own.counterparts(&theirs, redacted);
-        // Somebody has looked at this content here already.
+        // The person who redacted it here has looked at this content already.
         let is_known = counterparts
             .iter()
             .any(|(number, is_merged)| !is_merged && is_redacted(&own.versions[*number].version));

@@ -26,7 +26,7 @@ struct Newest {
     sha256: Option<String>,
 }
 
-/// What a change takes from the other memory.
+/// The file that a change takes from the other memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Taken<'t> {
     /// The path of the file that is changed.
