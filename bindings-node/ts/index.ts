@@ -50,6 +50,7 @@ export type {
   SyncPhase,
   SyncProgress,
   SyncReason,
+  SyncRedaction,
   SyncSide,
   Synced,
   TimedPath,
