@@ -227,7 +227,8 @@ pub(super) struct SyncArguments {
 
     /// Redact in each history what the other one redacted
     ///
-    /// A content that was redacted in one history is redacted in the other, if a sync brought it there.
+    /// A content is redacted that a sync brought there from a history which has redacted it since.
+    /// Both memories need a history.
     #[arg(long, verbatim_doc_comment)]
     pub(super) redactions: bool,
 

@@ -212,8 +212,9 @@ Exit codes: 0 if something is found, 1 if nothing is, 2 if the pattern or the pa
         details: "\
 The keys of encrypted memories are in MEMDIR_A_ENCRYPTION_KEY and MEMDIR_B_ENCRYPTION_KEY.
 
-Exit code: 1 if conflicts were kept, files left out, or versions not redacted; 4 if too much would be
-deleted; 130 after Ctrl-C. With --watch, Ctrl-C is no failure. With --all, the highest exit code of all pairs.",
+Exit code: 1 if conflicts were kept, files left out, or versions not redacted; 4 if too much would
+be deleted; 130 after Ctrl-C. With --watch, Ctrl-C is no failure. With --all, the highest exit code
+of all pairs.",
         takes_options: false,
     },
     Help {
