@@ -227,8 +227,8 @@ pub(super) struct SyncArguments {
 
     /// Redact in each history what the other one redacted
     ///
-    /// A content is redacted that a sync brought there from a history which has redacted it since.
-    /// Both memories need a history.
+    /// If one history has redacted a content that a sync brought to the other one, it is
+    /// redacted there, too. Both memories need a history.
     #[arg(long, verbatim_doc_comment)]
     pub(super) redactions: bool,
 
