@@ -107,6 +107,13 @@ def _of_methods(directory: Path, told: list[Any]) -> Iterator[Any]:
     other.write("/memories/drinks/tea.md", "rooibos\n")
     other.write("/memories/large.md", "a long text\n")
     yield memory.sync(other, max_file_bytes=8, on_progress=told.append)
+    laptop, server = Memory("memory:", history=True), Memory("memory:", history=True)
+    laptop.write("/memories/drinks/tea.md", "wrong\n")
+    laptop.sync(server)
+    laptop.write("/memories/drinks/tea.md", "right\n")
+    laptop.redact_text("wrong", "a mistake")
+    yield laptop.sync(server)
+    yield laptop.sync(server, redactions=True)
     yield memory.erase(dry_run=True)
 
 
