@@ -98,8 +98,6 @@ fn ended(
         let Difference { version, reason, is_merged, current } = different;
         let details = if is_merged {
             Some(MERGED.to_owned())
-        } else if memory.is_read_only {
-            Some("the memory is read-only".to_owned())
         } else {
             match redacting {
                 Redacting::Name => Some("the sync does not take redactions over".to_owned()),
@@ -129,6 +127,9 @@ fn differences(sides: &Both<Side<'_>>, side: SyncSide) -> Result<Vec<Difference>
         return Ok(Vec::new());
     }
     let own = Chains::new(own.listed(&root).collect());
+    let current = own.versions.iter().map(|listed| &listed.version).filter(|it| it.is_current);
+    let current: HashMap<&Option<String>, &MemoryPath> =
+        current.map(|version| (&version.sha256, &version.path)).collect();
     let mut found: Vec<Difference> = Vec::new();
     let mut places: HashMap<HistoryId, usize> = HashMap::new();
     for redacted in theirs.versions.iter().filter(|listed| is_redacted(&listed.version)).rev() {
@@ -152,10 +153,7 @@ fn differences(sides: &Both<Side<'_>>, side: SyncSide) -> Result<Vec<Difference>
                 continue;
             }
             places.insert(version.id, found.len());
-            let has_it = |other: &&ListedVersion| {
-                other.version.is_current && other.version.sha256 == version.sha256
-            };
-            let current = own.versions.iter().find(has_it).map(|it| it.version.path.clone());
+            let current = current.get(&version.sha256).map(|path| (*path).clone());
             let (version, reason) = (version.clone(), reason.clone());
             found.push(Difference { version, reason, is_merged, current });
         }

@@ -68,12 +68,12 @@ pub(super) fn renames<'r>(
         let new = files.iter().filter(|(to, _)| {
             !baseline.files.contains_key(*to) && !others.contains_key(*to) && !is_directory(to)
         });
-        let (mut edited, first) = (Vec::new(), found.len());
+        let mut edited = Vec::new();
         for (to, file) in new {
             let Some(digest) = file.digest else { continue };
-            edited.extend(survey.moved[by].get(to).map(|from| (from, to)));
             let Some(candidates) = by_content.get_mut(&digest).filter(|paths| !paths.is_empty())
             else {
+                edited.extend(survey.moved[by].get(to).map(|from| (from, to)));
                 continue;
             };
             // Of several files with this content, the one with the same name was moved.
@@ -88,13 +88,9 @@ pub(super) fn renames<'r>(
             found.push(Rename { side, from, to, is_edited: false });
         }
         for (from, to) in edited {
-            let is_taken = found[first..].iter().any(|rename| rename.to == to);
             // A file and its own directory cannot change places in one step.
             let is_apart = !from.is_above(to) && !to.is_above(from);
-            if !is_taken
-                && is_apart
-                && let Some(from) = gone.take(from)
-            {
+            if is_apart && let Some(from) = gone.take(from) {
                 found.push(Rename { side, from, to, is_edited: true });
             }
         }

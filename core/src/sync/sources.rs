@@ -4,7 +4,6 @@
 //! names a wrong one.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use memdir_store::path::MemoryPath;
@@ -87,9 +86,5 @@ impl Sources {
 }
 
 fn hexadecimal(digest: &Digest) -> String {
-    digest.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use memdir_store::Operation;
 use memdir_store::path::MemoryPath;
 
-use super::baseline::{Baseline, Digest, digest};
+use super::baseline::{Agreed, Baseline, Digest, digest};
 use super::both::{Both, SyncSide};
 use super::error::{SyncError, is_missing};
 use super::side::Side;
@@ -110,18 +110,28 @@ impl Survey {
 
     /// New files that may be files of the baseline under another name: they have the size of one that is gone.
     fn perhaps_renamed(&self, side: SyncSide, baseline: &Baseline) -> Vec<MemoryPath> {
-        let (files, others) = (&self.files[side], &self.files[side.other()]);
-        let (mut in_files, mut in_others) = (Walk::new(files), Walk::new(others));
-        let gone = baseline.files.iter().filter(|(path, _)| {
-            !in_files.has(path) && in_others.has(path) && !self.unknown[side].contains(path)
-        });
-        let sizes: HashSet<u64> = gone.map(|(_, agreed)| agreed.sizes[side]).collect();
+        let files = &self.files[side];
+        let lost = self.lost(side, baseline);
+        let sizes: HashSet<u64> = lost.map(|(_, agreed)| agreed.sizes[side]).collect();
         let is_new = |(path, found): &(&MemoryPath, &Found)| {
             found.digest.is_none()
                 && sizes.contains(&found.size)
                 && !baseline.files.contains_key(path)
         };
         files.iter().filter(is_new).map(|(path, _)| path.clone()).collect()
+    }
+
+    /// The files of the baseline that this memory lacks, and the other has.
+    fn lost<'b>(
+        &self,
+        side: SyncSide,
+        baseline: &'b Baseline,
+    ) -> impl Iterator<Item = (&'b MemoryPath, &'b Agreed)> {
+        let mut in_files = Walk::new(&self.files[side]);
+        let mut in_others = Walk::new(&self.files[side.other()]);
+        baseline.files.iter().filter(move |(path, _)| {
+            !in_files.has(path) && in_others.has(path) && !self.unknown[side].contains(*path)
+        })
     }
 
     fn unread<'p>(
@@ -139,16 +149,14 @@ impl Survey {
         if !side.has_history {
             return Ok(());
         }
-        let (files, others) = (&self.files[side.side], &self.files[side.side.other()]);
-        let (mut in_files, mut in_others) = (Walk::new(files), Walk::new(others));
-        let gone = baseline.files.iter().filter(|(path, _)| {
-            !in_files.has(path) && in_others.has(path) && !self.unknown[side.side].contains(*path)
-        });
+        let lost = self.lost(side.side, baseline);
         let mut gone: HashMap<&MemoryPath, Digest> =
-            gone.map(|(path, agreed)| (path, agreed.digests[side.side])).collect();
+            lost.map(|(path, agreed)| (path, agreed.digests[side.side])).collect();
         let mut known = Walk::new(&baseline.files);
-        let mut in_others = Walk::new(others);
-        let new = files.iter().filter(|(path, _)| !known.has(path) && !in_others.has(path));
+        let mut in_others = Walk::new(&self.files[side.side.other()]);
+        let new = self.files[side.side]
+            .iter()
+            .filter(|(path, _)| !known.has(path) && !in_others.has(path));
         let mut new: HashMap<&MemoryPath, Option<Digest>> =
             new.map(|(path, found)| (path, found.digest)).collect();
         let of_new: HashSet<Digest> = new.values().flatten().copied().collect();

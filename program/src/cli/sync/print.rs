@@ -19,7 +19,7 @@ pub(super) struct Printer<'o> {
 }
 
 impl Printer<'_> {
-    /// Prints the changes, the conflicts and the files that were left out.
+    /// Prints the changes, the conflicts, the files that were left out, and the redactions.
     pub(super) fn details(&mut self, synced: &Synced) -> Result<(), Failure> {
         for change in &synced.changes {
             if self.output.json {
