@@ -76,7 +76,7 @@ mod tests {
             "exclude": ["/memories/a"], "max_file_bytes": 5, "names": ["laptop", "server"],
         });
         let made = options(given).unwrap();
-        assert_eq!(made.on_conflict, OnConflict::B);
+        assert!(matches!(made.on_conflict, OnConflict::B));
         assert!(made.one_way && made.dry_run && made.delete && made.redactions);
         assert_eq!(
             made.exclude.iter().map(ToString::to_string).collect::<Vec<_>>(),

@@ -11,95 +11,17 @@ use memdir_store::path::MemoryPath;
 
 use super::baseline::{Agreed, Baseline, Digest, digest};
 use super::both::{Both, SyncSide};
+use super::change::{NewFile, Outcome};
+use super::effects::{Effects, Origin, RenamedFile};
 use super::error::SyncError;
 use super::link::Link;
-use super::merging::merged;
-use super::names::copy_of;
+use super::on_conflict::OnConflict;
+use super::options::{OnProgress, SyncOptions, SyncPhase, SyncProgress};
 use super::parallel::for_each;
 use super::plan::Step;
-use super::report::{SyncAction, SyncChange, SyncConflict, SyncLeftOut, SyncReason};
-use super::side::{NewFile, Outcome, Side};
+use super::report::{SyncAction, SyncChange};
+use super::side::Side;
 use super::survey::{Found, Survey};
-use super::{OnConflict, OnProgress, SyncOptions, SyncPhase, SyncProgress, left_out};
-
-/// Where a content comes from that both memories now have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Origin {
-    /// One of them had it.
-    Taken,
-    /// The sync has made it, or has chosen it: it includes the changes of both, and the choice is one more.
-    Made,
-}
-
-/// A file that was renamed in one memory, as the other one had done.
-#[derive(Debug)]
-pub(super) struct RenamedFile {
-    pub(super) side: SyncSide,
-    pub(super) from: MemoryPath,
-    pub(super) to: MemoryPath,
-    pub(super) is_edited: bool,
-}
-
-/// The effects of a step.
-#[derive(Debug, Default)]
-pub(super) struct Effects {
-    pub(super) changes: Vec<SyncChange>,
-    pub(super) conflicts: Vec<SyncConflict>,
-    pub(super) left_out: Vec<SyncLeftOut>,
-    /// Files whose contents now agree.
-    pub(super) agreed: Vec<(MemoryPath, Agreed, Origin)>,
-    /// Files that are gone from both.
-    pub(super) gone: Vec<MemoryPath>,
-    /// Files that were renamed.
-    pub(super) renamed: Vec<RenamedFile>,
-    /// Files that are not as they were compared: the next round looks again.
-    pub(super) disturbed: Vec<MemoryPath>,
-}
-
-impl Effects {
-    fn add(&mut self, mut other: Self) {
-        self.changes.append(&mut other.changes);
-        self.conflicts.append(&mut other.conflicts);
-        self.left_out.append(&mut other.left_out);
-        self.agreed.append(&mut other.agreed);
-        self.gone.append(&mut other.gone);
-        self.renamed.append(&mut other.renamed);
-        self.disturbed.append(&mut other.disturbed);
-    }
-
-    fn changed(&mut self, path: &MemoryPath, side: SyncSide, action: SyncAction) {
-        self.changes.push(SyncChange { path: path.clone(), side, action, old_path: None });
-    }
-
-    /// Notes an outcome after which the file is not as it should be.
-    fn not_done(&mut self, path: &MemoryPath, side: SyncSide, outcome: Outcome) {
-        match outcome {
-            Outcome::Done(..) => {}
-            Outcome::Changed | Outcome::Exists => self.disturbed.push(path.clone()),
-            Outcome::Refused(error) => {
-                let sentence = error.to_string();
-                let sentence = sentence.strip_prefix("Error: ").unwrap_or(&sentence);
-                self.refused(path, side, sentence.to_owned());
-            }
-            Outcome::Directory { is_empty } => {
-                let mut left = left_out(path.clone(), side, SyncReason::Directory);
-                if !is_empty {
-                    left.details =
-                        "a directory is in the way, with files that are not synced".to_owned();
-                }
-                self.left_out.push(left);
-            }
-        }
-    }
-
-    fn refused(&mut self, path: &MemoryPath, side: SyncSide, details: String) {
-        let (path, reason) = (path.clone(), SyncReason::Refused);
-        self.left_out.push(SyncLeftOut { path, side, reason, details });
-    }
-}
-
-/// The contents of both memories, and what each is after a merge.
-type Compared = (Both<Vec<u8>>, Option<Both<String>>);
 
 /// A plan that is carried out.
 pub(super) struct Carrying<'c, 's> {
@@ -170,6 +92,7 @@ impl Carrying<'_, '_> {
                     });
                     effects.add(done.into_inner().unwrap_or_else(PoisonError::into_inner));
                     result?;
+                    self.merge_conflicts(effects)?;
                 }
                 files += steps.len() as u64;
             }
@@ -183,95 +106,10 @@ impl Carrying<'_, '_> {
         self.remove_emptied(effects)
     }
 
-    /// Finds what the steps would do, without doing it.
-    pub(super) fn rehearse(&self, steps: &[Step], effects: &mut Effects) -> Result<(), SyncError> {
-        for step in steps {
-            match step {
-                Step::Rename { side, from, to, .. } => {
-                    effects.changes.push(renamed(from, to, *side));
-                }
-                Step::MoveAside { side, path } => self.would_move_aside(*side, path, effects)?,
-                Step::Delete { side, path, .. } => {
-                    effects.changed(path, *side, SyncAction::Deleted);
-                }
-                Step::Create { side, path } => effects.changed(path, *side, SyncAction::Created),
-                Step::Replace { side, path, .. } => {
-                    effects.changed(path, *side, SyncAction::Replaced);
-                }
-                Step::Merge { path, digests } => self.would_merge(path, digests, effects)?,
-                Step::Agree { .. } | Step::Forget { .. } => {}
-            }
-        }
-        Ok(())
-    }
-
-    fn would_move_aside(
-        &self,
-        side: SyncSide,
-        path: &MemoryPath,
-        effects: &mut Effects,
-    ) -> Result<(), SyncError> {
-        let Some(content) = self.sides[side].read(path)? else { return Ok(()) };
-        let modified = self.found(side, path).and_then(|found| found.modified);
-        let copy = copy_of(path, &self.names[side], modified, &digest(&content), 0);
-        let Some(copy) = copy else { return Ok(()) };
-        effects.changes.push(renamed(path, &copy, side));
-        effects.changed(&copy, side.other(), SyncAction::Created);
-        effects.conflicts.push(SyncConflict {
-            path: path.clone(),
-            copy_path: copy,
-            side,
-            modified,
-        });
-        Ok(())
-    }
-
-    fn would_merge(
-        &self,
-        path: &MemoryPath,
-        digests: &Both<Digest>,
-        effects: &mut Effects,
-    ) -> Result<(), SyncError> {
-        // A file that would be renamed before still has its old path.
-        let at = |side: SyncSide| match self.found(side, path) {
-            Some(_) => path,
-            None => self.old_paths.get(path).unwrap_or(path),
-        };
-        let Some((contents, merged)) = self.compare(Both::new(at), path, digests)? else {
-            return Ok(());
-        };
-        let is_written = |side: SyncSide| !(self.options.one_way && side == SyncSide::A);
-        if let Some(texts) = merged {
-            let changed =
-                |side: &SyncSide| contents[*side] != texts[*side].as_bytes() && is_written(*side);
-            for side in SyncSide::ALL.into_iter().filter(changed) {
-                effects.changed(path, side, SyncAction::Merged);
-            }
-            return Ok(());
-        }
-        let loser = self.loser();
-        if !is_written(loser) {
-            effects.left_out.push(left_out(path.clone(), SyncSide::B, SyncReason::OneWay));
-            return Ok(());
-        }
-        if self.options.on_conflict == OnConflict::KeepBoth {
-            let modified = self.found(loser, at(loser)).and_then(|found| found.modified);
-            let copy = copy_of(path, &self.names[loser], modified, &digests[loser], 0);
-            let Some(copy) = copy else { return Ok(()) };
-            for side in SyncSide::ALL.into_iter().filter(|side| is_written(*side)) {
-                effects.changed(&copy, side, SyncAction::Created);
-            }
-            let path = path.clone();
-            effects.conflicts.push(SyncConflict { path, copy_path: copy, side: loser, modified });
-        }
-        effects.changed(path, loser, SyncAction::Replaced);
-        Ok(())
-    }
-
     /// The memory whose content does not stay at its path after a conflict.
-    fn loser(&self) -> SyncSide {
+    pub(super) fn loser(&self) -> SyncSide {
         match self.options.on_conflict {
-            OnConflict::KeepBoth | OnConflict::A => SyncSide::B,
+            OnConflict::KeepBoth | OnConflict::A | OnConflict::Merge(_) => SyncSide::B,
             OnConflict::B => SyncSide::A,
         }
     }
@@ -328,7 +166,7 @@ impl Carrying<'_, '_> {
         Ok(effects)
     }
 
-    fn found(&self, side: SyncSide, path: &MemoryPath) -> Option<&Found> {
+    pub(super) fn found(&self, side: SyncSide, path: &MemoryPath) -> Option<&Found> {
         self.survey.files[side].get(path)
     }
 
@@ -392,7 +230,7 @@ impl Carrying<'_, '_> {
     }
 
     /// Replaces a file's content with that of the other memory.
-    fn replace(
+    pub(super) fn replace(
         &self,
         side: SyncSide,
         path: &MemoryPath,
@@ -411,219 +249,15 @@ impl Carrying<'_, '_> {
         }
         Ok(())
     }
-
-    fn merge(
-        &self,
-        path: &MemoryPath,
-        digests: &Both<Digest>,
-        effects: &mut Effects,
-    ) -> Result<(), SyncError> {
-        let Some((contents, merged)) = self.compare(Both::new(|_| path), path, digests)? else {
-            effects.disturbed.push(path.clone());
-            return Ok(());
-        };
-        let Some(texts) = merged else { return self.keep_both(path, digests, &contents, effects) };
-        let mut results = Both::new(|side| (digests[side], contents[side].len() as u64));
-        for side in SyncSide::ALL {
-            let text = texts[side].as_bytes();
-            let is_there = contents[side] == text;
-            if is_there || self.options.one_way && side == SyncSide::A {
-                continue;
-            }
-            let theirs = digests[side.other()];
-            match self.sides[side].replace(path, digests[side], text, theirs)? {
-                // The difference may be only what this memory redacts.
-                Outcome::Done(new, _) if new == digests[side] => {}
-                Outcome::Done(new, size) => {
-                    effects.changed(path, side, SyncAction::Merged);
-                    results[side] = (new, size);
-                }
-                other => {
-                    effects.not_done(path, side, other);
-                    return Ok(());
-                }
-            }
-        }
-        let agreed = agreed(SyncSide::A, results.a, results.b);
-        effects.agreed.push((path.clone(), agreed, Origin::Made));
-        Ok(())
-    }
-
-    /// The contents of both memories at these paths, and what they are merged. `None` if one of them is no longer what was compared.
-    pub(super) fn compare(
-        &self,
-        at: Both<&MemoryPath>,
-        path: &MemoryPath,
-        digests: &Both<Digest>,
-    ) -> Result<Option<Compared>, SyncError> {
-        let contents = Both::try_new(|side| self.sides[side].read(at[side]))?;
-        let (Some(a), Some(b)) = (contents.a, contents.b) else { return Ok(None) };
-        let contents = Both { a, b };
-        if SyncSide::ALL.into_iter().any(|side| digest(&contents[side]) != digests[side]) {
-            return Ok(None);
-        }
-        let text = merged(self.link, self.baseline, self.base(path), &contents)?;
-        Ok(Some((contents, text)))
-    }
-
-    fn base(&self, path: &MemoryPath) -> Option<&Agreed> {
-        self.baseline.files.get(self.old_paths.get(path).unwrap_or(path))
-    }
-
-    /// Ends a conflict as the options say.
-    fn keep_both(
-        &self,
-        path: &MemoryPath,
-        digests: &Both<Digest>,
-        contents: &Both<Vec<u8>>,
-        effects: &mut Effects,
-    ) -> Result<(), SyncError> {
-        let loser = self.loser();
-        let winner = loser.other();
-        if self.options.one_way && loser == SyncSide::A {
-            effects.left_out.push(left_out(path.clone(), SyncSide::B, SyncReason::OneWay));
-            return Ok(());
-        }
-        if self.options.on_conflict == OnConflict::KeepBoth {
-            let modified = self.found(loser, path).and_then(|found| found.modified);
-            let Some(copy) = self.place_copy(path, loser, &contents[loser], modified, effects)?
-            else {
-                return Ok(());
-            };
-            let (path, side) = (path.clone(), loser);
-            effects.conflicts.push(SyncConflict { path, copy_path: copy, side, modified });
-        }
-        self.replace(loser, path, digests[loser], &contents[winner], Origin::Made, effects)
-    }
-
-    /// Writes a copy of a content of `side` to both memories, and returns its path. `None` if that was not possible.
-    fn place_copy(
-        &self,
-        path: &MemoryPath,
-        side: SyncSide,
-        content: &[u8],
-        modified: Option<std::time::SystemTime>,
-        effects: &mut Effects,
-    ) -> Result<Option<MemoryPath>, SyncError> {
-        let of_content = digest(content);
-        'names: for number in 0..MOST_COPIES {
-            let copy = copy_of(path, &self.names[side], modified, &of_content, number);
-            let Some(copy) = copy else { break };
-            if copy == *path {
-                continue;
-            }
-            let mut results = Both::new(|_| None);
-            let mut made = Vec::new();
-            for to in SyncSide::ALL {
-                if self.options.one_way && to == SyncSide::A {
-                    continue;
-                }
-                let new = NewFile { path: &copy, from: path, content, modified };
-                let outcome = self.sides[to].create(&[new])?.pop();
-                match outcome.unwrap_or(Outcome::Changed) {
-                    Outcome::Done(digest, size) => {
-                        made.push((to, digest));
-                        results[to] = Some((digest, size));
-                    }
-                    // A sync that was killed has made it, or it is another file.
-                    Outcome::Changed | Outcome::Exists => match self.sides[to].read(&copy)? {
-                        Some(there) if there == content => {
-                            results[to] = Some((of_content, content.len() as u64));
-                        }
-                        _ => {
-                            self.take_back(&copy, &made)?;
-                            continue 'names;
-                        }
-                    },
-                    other => {
-                        // A copy in one memory alone would be followed by another one at each sync.
-                        self.take_back(&copy, &made)?;
-                        effects.not_done(path, to, other);
-                        return Ok(None);
-                    }
-                }
-            }
-            for (to, _) in made {
-                effects.changed(&copy, to, SyncAction::Created);
-            }
-            if let (Some(a), Some(b)) = (results.a, results.b) {
-                let agreed = agreed(SyncSide::A, a, b);
-                effects.agreed.push((copy.clone(), agreed, Origin::Made));
-            }
-            return Ok(Some(copy));
-        }
-        effects.disturbed.push(path.clone());
-        Ok(None)
-    }
-
-    /// Removes a copy from the memories in which it was made a moment ago.
-    fn take_back(&self, copy: &MemoryPath, made: &[(SyncSide, Digest)]) -> Result<(), SyncError> {
-        made.iter().try_for_each(|(side, digest)| self.sides[*side].delete(copy, *digest).map(drop))
-    }
-
-    /// Renames a file that is in the way of a directory.
-    fn move_aside(
-        &self,
-        side: SyncSide,
-        path: &MemoryPath,
-        effects: &mut Effects,
-    ) -> Result<(), SyncError> {
-        let Some(content) = self.sides[side].read(path)? else {
-            effects.disturbed.push(path.clone());
-            return Ok(());
-        };
-        let of_content = digest(&content);
-        let modified = self.found(side, path).and_then(|found| found.modified);
-        for number in 0..MOST_COPIES {
-            let copy = copy_of(path, &self.names[side], modified, &of_content, number);
-            let Some(copy) = copy else { break };
-            let is_free = self.sides[side].read(&copy)?.is_none()
-                && self.sides[side.other()].read(&copy)?.is_none_or(|there| there == content);
-            if !is_free {
-                continue;
-            }
-            match self.sides[side].rename(path, &copy, of_content, content.len() as u64)? {
-                Outcome::Done(..) => {}
-                Outcome::Changed | Outcome::Exists => break,
-                other => {
-                    effects.not_done(path, side, other);
-                    return Ok(());
-                }
-            }
-            effects.changes.push(renamed(path, &copy, side));
-            effects.gone.push(path.clone());
-            let (original, copied) = (path.clone(), copy.clone());
-            effects.conflicts.push(SyncConflict {
-                path: original,
-                copy_path: copied,
-                side,
-                modified,
-            });
-            let to = side.other();
-            let new = NewFile { path: &copy, from: path, content: &content, modified };
-            if let Some(Outcome::Done(digest, size)) = self.sides[to].create(&[new])?.pop() {
-                effects.changed(&copy, to, SyncAction::Created);
-                let source = (of_content, content.len() as u64);
-                let agreed = agreed(to, (digest, size), source);
-                effects.agreed.push((copy, agreed, Origin::Made));
-            }
-            return Ok(());
-        }
-        effects.disturbed.push(path.clone());
-        Ok(())
-    }
 }
 
-/// The most copies of a file with the same origin and time.
-const MOST_COPIES: usize = 100;
-
-fn renamed(from: &MemoryPath, to: &MemoryPath, side: SyncSide) -> SyncChange {
+pub(super) fn renamed(from: &MemoryPath, to: &MemoryPath, side: SyncSide) -> SyncChange {
     let (path, old_path) = (to.clone(), Some(from.clone()));
     SyncChange { path, side, action: SyncAction::Renamed, old_path }
 }
 
 /// The entry of a file, from the digest and size on `side` and those on the other one.
-fn agreed(side: SyncSide, on_side: (Digest, u64), on_other: (Digest, u64)) -> Agreed {
+pub(super) fn agreed(side: SyncSide, on_side: (Digest, u64), on_other: (Digest, u64)) -> Agreed {
     let of = |at: SyncSide| if at == side { on_side } else { on_other };
     Agreed::new(Both::new(|at| of(at).0), Both::new(|at| of(at).1))
 }

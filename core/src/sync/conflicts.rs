@@ -12,9 +12,10 @@ use serde::Serialize;
 
 use super::baseline::{Digest, digest};
 use super::both::SyncSide;
+use super::change::{NewFile, Outcome};
 use super::error::SyncError;
 use super::names::{parse, split};
-use super::side::{NewFile, Outcome, Side};
+use super::side::Side;
 use super::survey::travels;
 use crate::memory::Memory;
 use crate::reply;

@@ -9,11 +9,13 @@ use std::sync::{Mutex, PoisonError};
 use memdir_store::path::MemoryPath;
 
 use super::both::{Both, SyncSide};
-use super::carry_out::{Carrying, Effects};
+use super::carry_out::Carrying;
+use super::change::{NewFile, Outcome, Room};
+use super::effects::Effects;
 use super::error::SyncError;
 use super::parallel::for_each;
 use super::report::SyncAction;
-use super::side::{NewFile, Outcome, Room, Side};
+use super::side::Side;
 use super::survey::{Survey, travels};
 
 impl Carrying<'_, '_> {

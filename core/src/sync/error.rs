@@ -4,6 +4,7 @@ use memdir_store::path::MemoryPath;
 use serde::Serialize;
 
 use super::both::SyncSide;
+use super::on_conflict::MergeError;
 use crate::Error;
 use crate::store::StoreError;
 
@@ -44,6 +45,15 @@ pub enum SyncError {
         #[source]
         error: StoreError,
     },
+    /// The [function](super::MergeFunction) that merges conflicts failed.
+    #[error("{path} could not be merged: {error}")]
+    Merge {
+        /// The file.
+        path: MemoryPath,
+        /// The error of the function.
+        #[source]
+        error: MergeError,
+    },
     /// The sync was stopped by its callback or its cancellation.
     #[error("the sync was stopped")]
     Stopped,
@@ -57,7 +67,7 @@ impl SyncError {
             Self::Overlapping => SyncErrorKind::Overlapping,
             Self::TooManyDeletions { .. } => SyncErrorKind::TooManyDeletions,
             Self::ReadOnly { .. } => SyncErrorKind::ReadOnly,
-            Self::Stopped => SyncErrorKind::Stopped,
+            Self::Merge { .. } | Self::Stopped => SyncErrorKind::Stopped,
             Self::Store { .. } => return None,
         })
     }
@@ -90,7 +100,7 @@ pub enum SyncErrorKind {
     TooManyDeletions,
     /// A memory that the sync would have to change is read-only.
     ReadOnly,
-    /// The callback for the progress or a cancellation stopped the sync. The changes before that stay, and the next sync makes the others.
+    /// The callback for the progress, a function that merges conflicts, or a cancellation stopped the sync. The changes before that stay, and the next sync makes the others.
     Stopped,
 }
 

@@ -1,16 +1,154 @@
-//! Merges the changes that both memories made to a file.
+//! Merges the changes that both memories made to a file: line by line, or else by a function of the application.
 
-use super::baseline::{Agreed, Baseline};
+use memdir_store::path::MemoryPath;
+
+use super::baseline::{Agreed, Baseline, Digest, digest};
 use super::both::{Both, SyncSide};
+use super::carry_out::{Carrying, agreed};
+use super::change::Outcome;
+use super::effects::{Effects, Origin};
 use super::error::SyncError;
 use super::link::Link;
+use super::on_conflict::{MergeFunction, SyncMerge};
+use super::report::SyncAction;
 use crate::text::{merge, union};
+
+/// The contents of both memories, and what each is after a merge.
+type Compared = (Both<Vec<u8>>, Option<Both<String>>);
+
+impl Carrying<'_, '_> {
+    /// Merges a file. A conflict is left to [`merge_conflicts`](Self::merge_conflicts) if there is a function for it.
+    pub(super) fn merge(
+        &self,
+        path: &MemoryPath,
+        digests: &Both<Digest>,
+        effects: &mut Effects,
+    ) -> Result<(), SyncError> {
+        let Some((contents, merged)) = self.compare(Both::new(|_| path), path, digests)? else {
+            effects.disturbed.push(path.clone());
+            return Ok(());
+        };
+        match merged {
+            Some(texts) => self.write_merged(path, digests, &contents, &texts, effects),
+            None if self.options.on_conflict.function().is_some() => {
+                effects.to_merge.push((path.clone(), *digests));
+                Ok(())
+            }
+            None => self.keep_both(path, digests, &contents, effects),
+        }
+    }
+
+    /// Merges the files that are left to the function of the application, in the thread of the sync. Each is read again, because only its name
+    /// was kept.
+    pub(super) fn merge_conflicts(&self, effects: &mut Effects) -> Result<(), SyncError> {
+        let Some(function) = self.options.on_conflict.function() else { return Ok(()) };
+        let mut files = std::mem::take(&mut effects.to_merge);
+        files.sort_by(|(one, _), (other, _)| one.cmp(other));
+        for (path, digests) in &files {
+            self.sides.a.check()?;
+            self.sides.b.check()?;
+            let at = Both::new(|_| path);
+            let Some((contents, _)) = self.compare(at, path, digests)? else {
+                effects.disturbed.push(path.clone());
+                continue;
+            };
+            match self.merged_by(function, at, path, &contents)? {
+                Some(texts) => self.write_merged(path, digests, &contents, &texts, effects)?,
+                None => self.keep_both(path, digests, &contents, effects)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The text that the function makes of both contents, for each memory. `None` if both contents are to be kept, or one is not text.
+    pub(super) fn merged_by(
+        &self,
+        function: &MergeFunction,
+        at: Both<&MemoryPath>,
+        path: &MemoryPath,
+        contents: &Both<Vec<u8>>,
+    ) -> Result<Option<Both<String>>, SyncError> {
+        let (Ok(a), Ok(b)) = (str::from_utf8(&contents.a), str::from_utf8(&contents.b)) else {
+            return Ok(None);
+        };
+        let modified = |side: SyncSide| self.found(side, at[side]).and_then(|found| found.modified);
+        let base = self
+            .agreed_before(path)
+            .map_or(Ok(None), |agreed| base(self.link, self.baseline, agreed, SyncSide::A))?;
+        let conflict = SyncMerge {
+            path: path.clone(),
+            a: a.to_owned(),
+            b: b.to_owned(),
+            base,
+            modified_a: modified(SyncSide::A),
+            modified_b: modified(SyncSide::B),
+        };
+        let merged =
+            function(&conflict).map_err(|error| SyncError::Merge { path: path.clone(), error })?;
+        Ok(merged.map(|text| Both { a: text.clone(), b: text }))
+    }
+
+    fn write_merged(
+        &self,
+        path: &MemoryPath,
+        digests: &Both<Digest>,
+        contents: &Both<Vec<u8>>,
+        texts: &Both<String>,
+        effects: &mut Effects,
+    ) -> Result<(), SyncError> {
+        let mut results = Both::new(|side| (digests[side], contents[side].len() as u64));
+        for side in SyncSide::ALL {
+            let text = texts[side].as_bytes();
+            let is_there = contents[side] == text;
+            if is_there || self.options.one_way && side == SyncSide::A {
+                continue;
+            }
+            let theirs = digests[side.other()];
+            match self.sides[side].replace(path, digests[side], text, theirs)? {
+                // The difference may be only what this memory redacts.
+                Outcome::Done(new, _) if new == digests[side] => {}
+                Outcome::Done(new, size) => {
+                    effects.changed(path, side, SyncAction::Merged);
+                    results[side] = (new, size);
+                }
+                other => {
+                    effects.not_done(path, side, other);
+                    return Ok(());
+                }
+            }
+        }
+        let agreed = agreed(SyncSide::A, results.a, results.b);
+        effects.agreed.push((path.clone(), agreed, Origin::Made));
+        Ok(())
+    }
+
+    /// The contents of both memories at these paths, and what they are merged. `None` if one of them is no longer what was compared.
+    pub(super) fn compare(
+        &self,
+        at: Both<&MemoryPath>,
+        path: &MemoryPath,
+        digests: &Both<Digest>,
+    ) -> Result<Option<Compared>, SyncError> {
+        let contents = Both::try_new(|side| self.sides[side].read(at[side]))?;
+        let (Some(a), Some(b)) = (contents.a, contents.b) else { return Ok(None) };
+        let contents = Both { a, b };
+        if SyncSide::ALL.into_iter().any(|side| digest(&contents[side]) != digests[side]) {
+            return Ok(None);
+        }
+        let text = merged(self.link, self.baseline, self.agreed_before(path), &contents)?;
+        Ok(Some((contents, text)))
+    }
+
+    fn agreed_before(&self, path: &MemoryPath) -> Option<&Agreed> {
+        self.baseline.files.get(self.old_paths.get(path).unwrap_or(path))
+    }
+}
 
 /// The contents of both memories with the changes of both; `None` if both changed the same lines in different ways, or one of them is not text.
 ///
 /// Both results are the same, unless one of the memories has redacted a part. Then each memory gets the changes that the other one made to its
 /// own content, and so neither a redaction nor the redacted text.
-pub(super) fn merged(
+fn merged(
     link: &Link<'_>,
     baseline: &Baseline,
     agreed: Option<&Agreed>,
@@ -20,10 +158,7 @@ pub(super) fn merged(
     let (Ok(a), Ok(b)) = (str::from_utf8(&contents.a), str::from_utf8(&contents.b)) else {
         return Ok(None);
     };
-    let base = |of: SyncSide| -> Result<Option<String>, SyncError> {
-        let file = agreed.texts[of].and_then(|text| baseline.text_files.get(text));
-        file.map_or(Ok(None), |file| link.text(&file.name, &agreed.digests[of]))
-    };
+    let base = |of: SyncSide| base(link, baseline, agreed, of);
     let Some(base_a) = base(SyncSide::A)? else { return Ok(None) };
     let for_b = merged_texts(&base_a, a, b);
     let for_a = if agreed.is_equal() {
@@ -32,6 +167,17 @@ pub(super) fn merged(
         base(SyncSide::B)?.and_then(|base_b| merged_texts(&base_b, a, b))
     };
     Ok(for_a.zip(for_b).map(|(a, b)| Both { a, b }))
+}
+
+/// The text that a memory had when both last agreed; `None` if it was not kept.
+fn base(
+    link: &Link<'_>,
+    baseline: &Baseline,
+    agreed: &Agreed,
+    of: SyncSide,
+) -> Result<Option<String>, SyncError> {
+    let file = agreed.texts[of].and_then(|text| baseline.text_files.get(text));
+    file.map_or(Ok(None), |file| link.text(&file.name, &agreed.digests[of]))
 }
 
 fn merged_texts(base: &str, a: &str, b: &str) -> Option<String> {

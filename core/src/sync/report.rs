@@ -169,3 +169,30 @@ impl SyncReason {
         }
     }
 }
+
+impl Synced {
+    pub(super) fn sort(&mut self) {
+        // A file that two rounds changed has both changes, in their order.
+        self.changes.sort_by(|a, b| (&a.path, a.side).cmp(&(&b.path, b.side)));
+        self.conflicts.sort_by(|a, b| a.path.cmp(&b.path));
+        self.left_out.sort_by(|a, b| a.path.cmp(&b.path));
+    }
+}
+
+impl SyncLeftOut {
+    pub(super) fn new(path: MemoryPath, side: SyncSide, reason: SyncReason) -> Self {
+        let details = match reason {
+            SyncReason::Unreadable => "there may be a file that cannot be read",
+            SyncReason::Refused => "the memory refused the change",
+            SyncReason::SameName => "the memory ignores case, and has another file of this name",
+            SyncReason::BadName => "the memory cannot keep a file of this name",
+            SyncReason::Changing => "the file was changed again and again during the sync",
+            SyncReason::TooLarge => "the file is larger than the sync allows",
+            SyncReason::OneWay => "the memory has a change of its own, and the sync goes one way",
+            SyncReason::Directory => {
+                "an empty directory is in the way, and the store cannot remove it"
+            }
+        };
+        Self { path, side, reason, details: details.to_owned() }
+    }
+}

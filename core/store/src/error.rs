@@ -121,9 +121,13 @@ impl ConfigError {
     ///
     /// # Errors
     /// [`Error::Config`] if the value is not one of the words.
-    pub fn parse_word<T: Copy>(option: &str, words: &[(&str, T)], given: &str) -> Result<T, Error> {
+    pub fn parse_word<T: Clone>(
+        option: &str,
+        words: &[(&str, T)],
+        given: &str,
+    ) -> Result<T, Error> {
         if let Some((_, value)) = words.iter().find(|(word, _)| *word == given) {
-            return Ok(*value);
+            return Ok(value.clone());
         }
         let quoted: Vec<_> = words.iter().map(|(word, _)| format!("{word:?}")).collect();
         let (last, others) =

@@ -105,6 +105,7 @@ mod sync_conflicts;
 mod sync_history;
 mod sync_identity;
 mod sync_model;
+mod sync_on_conflict;
 mod sync_options;
 mod sync_partners;
 mod sync_redactions;

@@ -17,7 +17,7 @@ use crate::common::{clouds, postgres};
 use crate::sync::{files, options, try_sync};
 use memdir::store::{Encrypted, InProcess};
 use memdir::sync::{SyncReason, SyncSide};
-use memdir::{Durability, Memory, MemoryOptions, MemoryPath, Store, open_store};
+use memdir::{Durability, Memory, MemoryOptions, MemoryPath, OnConflict, Store, open_store};
 
 /// A generator of numbers that are always the same for a seed (xorshift64*).
 struct Random(u64);
@@ -100,6 +100,13 @@ fn lines(files: &BTreeMap<String, String>) -> BTreeMap<String, usize> {
     lines
 }
 
+/// The lines of both texts, each of them once.
+fn all_lines(a: &str, b: &str) -> String {
+    let known: Vec<&str> = a.lines().collect();
+    let further = b.lines().filter(|line| !known.contains(line));
+    known.iter().copied().chain(further).map(|line| format!("{line}\n")).collect()
+}
+
 impl Model {
     fn line(&mut self, number: usize) -> String {
         self.next += 1;
@@ -179,6 +186,10 @@ fn run(seed: u64, kinds: &[usize], steps: usize) {
         }
         let a = random.below(memories.len());
         let b = (a + 1 + random.below(memories.len() - 1)) % memories.len();
+        options.on_conflict = match random.below(3) {
+            0 => OnConflict::merge(|file| Ok(Some(all_lines(&file.a, &file.b)))),
+            _ => OnConflict::KeepBoth,
+        };
         if random.below(3) > 0 {
             let synced = try_sync(&memories[a], &memories[b], &options);
             assert!(synced.is_ok(), "{context}: {synced:?}");
@@ -205,6 +216,7 @@ fn run(seed: u64, kinds: &[usize], steps: usize) {
             delete_empty_directories(&*stores[number], &MemoryPath::root());
         }
     };
+    options.on_conflict = OnConflict::KeepBoth;
     // A merge of two memories reaches the others in the next round.
     let mut rounds = 0;
     loop {

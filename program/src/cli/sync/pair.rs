@@ -29,7 +29,7 @@ impl Pair {
         let options = history::untrimmed(MemoryOptions::default());
         let (a, b) = stores::both(a, b, &options)?;
         let options = with(SyncOptions::default(), |options| {
-            options.on_conflict = wanted.on_conflict;
+            options.on_conflict = wanted.on_conflict.clone();
             options.one_way = wanted.one_way;
             options.dry_run = wanted.dry_run;
             options.delete = wanted.delete;

@@ -1,0 +1,176 @@
+//! [`Effects`]: what the steps of a plan have done, and how that is entered into the baseline and the versions.
+
+use memdir_store::path::MemoryPath;
+
+use super::baseline::{Agreed, Baseline, Digest};
+use super::both::{Both, SyncSide};
+use super::change::Outcome;
+use super::plan::renamed_clock;
+use super::report::{SyncAction, SyncChange, SyncConflict, SyncLeftOut, SyncReason};
+use super::settle::Touched;
+use super::versions::{Clock, Content, Version, Versions};
+
+/// Where a content comes from that both memories now have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// One of them had it.
+    Taken,
+    /// The sync has made it, or has chosen it: it includes the changes of both, and the choice is one more.
+    Made,
+}
+
+/// A file that was renamed in one memory, as the other one had done.
+#[derive(Debug)]
+pub(super) struct RenamedFile {
+    pub(super) side: SyncSide,
+    pub(super) from: MemoryPath,
+    pub(super) to: MemoryPath,
+    pub(super) is_edited: bool,
+}
+
+/// The effects of a step.
+#[derive(Debug, Default)]
+pub(super) struct Effects {
+    pub(super) changes: Vec<SyncChange>,
+    pub(super) conflicts: Vec<SyncConflict>,
+    pub(super) left_out: Vec<SyncLeftOut>,
+    /// Files whose contents now agree.
+    pub(super) agreed: Vec<(MemoryPath, Agreed, Origin)>,
+    /// Files that are gone from both.
+    pub(super) gone: Vec<MemoryPath>,
+    /// Files that were renamed.
+    pub(super) renamed: Vec<RenamedFile>,
+    /// Conflicts that the function of the application has to merge.
+    pub(super) to_merge: Vec<(MemoryPath, Both<Digest>)>,
+    /// Files that are not as they were compared: the next round looks again.
+    pub(super) disturbed: Vec<MemoryPath>,
+}
+
+impl Effects {
+    pub(super) fn add(&mut self, mut other: Self) {
+        self.changes.append(&mut other.changes);
+        self.conflicts.append(&mut other.conflicts);
+        self.left_out.append(&mut other.left_out);
+        self.agreed.append(&mut other.agreed);
+        self.gone.append(&mut other.gone);
+        self.renamed.append(&mut other.renamed);
+        self.to_merge.append(&mut other.to_merge);
+        self.disturbed.append(&mut other.disturbed);
+    }
+
+    pub(super) fn changed(&mut self, path: &MemoryPath, side: SyncSide, action: SyncAction) {
+        self.changes.push(SyncChange { path: path.clone(), side, action, old_path: None });
+    }
+
+    /// Notes an outcome after which the file is not as it should be.
+    pub(super) fn not_done(&mut self, path: &MemoryPath, side: SyncSide, outcome: Outcome) {
+        match outcome {
+            Outcome::Done(..) => {}
+            Outcome::Changed | Outcome::Exists => self.disturbed.push(path.clone()),
+            Outcome::Refused(error) => {
+                let sentence = error.to_string();
+                let sentence = sentence.strip_prefix("Error: ").unwrap_or(&sentence);
+                self.refused(path, side, sentence.to_owned());
+            }
+            Outcome::Directory { is_empty } => {
+                let mut left = SyncLeftOut::new(path.clone(), side, SyncReason::Directory);
+                if !is_empty {
+                    left.details =
+                        "a directory is in the way, with files that are not synced".to_owned();
+                }
+                self.left_out.push(left);
+            }
+        }
+    }
+
+    fn refused(&mut self, path: &MemoryPath, side: SyncSide, details: String) {
+        let (path, reason) = (path.clone(), SyncReason::Refused);
+        self.left_out.push(SyncLeftOut { path, side, reason, details });
+    }
+
+    /// Enters what was done into the baseline and the versions. Returns the entries and files that it concerns.
+    pub(super) fn apply_to(
+        &mut self,
+        baseline: &mut Baseline,
+        versions: &mut Both<Versions>,
+        one_way: bool,
+    ) -> Touched {
+        let mut touched = Touched::default();
+        for change in self.changes.iter().filter(|change| change.action != SyncAction::Deleted) {
+            touched.written[change.side].insert(change.path.clone());
+        }
+        for RenamedFile { side, from, to, is_edited } in self.renamed.drain(..) {
+            let clock = renamed_clock(versions, maker(one_way), side, (&from, &to), is_edited);
+            let gone = joined_clock(versions, &from);
+            let gone = Version { content: Content::Gone, fingerprint: None, clock: gone };
+            if let Some(mut version) = versions[side].files_mut().remove(&from) {
+                (version.clock, version.fingerprint) = (clock, None);
+                versions[side].files_mut().insert(to.clone(), version);
+            }
+            versions[side].files_mut().insert(from.clone(), gone);
+            if let Some(agreed) = baseline.files_mut().remove(&from) {
+                baseline.files_mut().insert(to.clone(), agreed);
+                touched.entries.insert(to);
+            }
+        }
+        for path in self.gone.drain(..) {
+            baseline.files_mut().remove(&path);
+            let clock = joined_clock(versions, &path);
+            for side in SyncSide::ALL {
+                let (content, clock) = (Content::Gone, clock.clone());
+                let version = Version { content, fingerprint: None, clock };
+                versions[side].files_mut().insert(path.clone(), version);
+            }
+        }
+        for (path, mut agreed, origin) in self.agreed.drain(..) {
+            if let Some(before) = baseline.files.get(&path) {
+                for side in SyncSide::ALL {
+                    if before.digests[side] == agreed.digests[side] {
+                        agreed.texts[side] = before.texts[side];
+                    }
+                }
+            }
+            let mut clock = joined_clock(versions, &path);
+            if origin == Origin::Made || clock == Clock::default() {
+                clock = clock.next(&versions[maker(one_way)].session, &path);
+            }
+            for side in SyncSide::ALL {
+                // In one direction, the first memory does not get the changes of the second.
+                if one_way && side == SyncSide::A && !agreed.is_equal() {
+                    continue;
+                }
+                let content = Content::File(agreed.digests[side], agreed.sizes[side]);
+                let fingerprint = versions[side]
+                    .files_mut()
+                    .remove(&path)
+                    .and_then(|before| before.fingerprint.filter(|_| before.content == content));
+                // A content from which a text was redacted must not replace the whole one in a third memory.
+                let clock = match agreed.is_equal() {
+                    true => clock.clone(),
+                    false => clock.next(&versions[side].session, &path),
+                };
+                let version = Version { content, fingerprint, clock };
+                versions[side].files_mut().insert(path.clone(), version);
+            }
+            baseline.files_mut().insert(path.clone(), agreed);
+            touched.entries.insert(path);
+        }
+        touched
+    }
+}
+
+/// The memory that counts the changes that a sync makes itself. Its versions are saved first, so no other memory knows a number that may be
+/// given again after a kill.
+pub(super) fn maker(one_way: bool) -> SyncSide {
+    if one_way { SyncSide::B } else { SyncSide::A }
+}
+
+/// The clock of a file that includes the changes of both memories.
+fn joined_clock(versions: &Both<Versions>, path: &MemoryPath) -> Clock {
+    let clock = |side: SyncSide| versions[side].files.get(path).map(|version| &version.clock);
+    match (clock(SyncSide::A), clock(SyncSide::B)) {
+        (Some(a), Some(b)) => a.joined(b),
+        (Some(clock), None) | (None, Some(clock)) => clock.clone(),
+        (None, None) => Clock::default(),
+    }
+}
