@@ -556,8 +556,8 @@ const (
 	SyncTooManyDeletions SyncKind = "too_many_deletions"
 	// SyncReadOnly: A memory that the sync would have to change is read-only.
 	SyncReadOnly SyncKind = "read_only"
-	// SyncStopped: The callback for the progress or a cancellation stopped the sync. The changes before that stay, and the
-	// next sync makes the others.
+	// SyncStopped: The callback for the progress, a function that merges conflicts, or a cancellation stopped the sync. The
+	// changes before that stay, and the next sync makes the others.
 	SyncStopped SyncKind = "stopped"
 )
 
@@ -571,6 +571,23 @@ type SyncLeftOut struct {
 	Reason SyncReason `json:"reason"`
 	// Details: A sentence about the reason.
 	Details string `json:"details"`
+}
+
+// SyncMerge: A text file that both memories changed in ways that cannot be merged. A function of your own gets it, and
+// returns the text that both memories get.
+type SyncMerge struct {
+	// Path: The file.
+	Path string `json:"path"`
+	// A: The text of the first memory.
+	A string `json:"a"`
+	// B: The text of the second memory.
+	B string `json:"b"`
+	// Base: The text that both memories last agreed on; empty if they never did, or it was larger than 1 MiB.
+	Base string `json:"base"`
+	// ModifiedA: When the file of the first memory was last written, if its store keeps times.
+	ModifiedA time.Time `json:"modified_a"`
+	// ModifiedB: When the file of the second memory was last written, if its store keeps times.
+	ModifiedB time.Time `json:"modified_b"`
 }
 
 // SyncReason: Why a file was left out of a sync.

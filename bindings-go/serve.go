@@ -24,18 +24,19 @@ import (
 	"unsafe"
 )
 
-// servedStores are the stores, factories and embedders that the library knows, by their numbers in the library.
+// servedStores are the stores, factories, embedders and mergers that the library knows, by their numbers in the library.
 var (
 	servedStores sync.Map
 	lastServed   atomic.Uint64
 )
 
-// servedStore is a store that the library calls, a factory of stores, or an embedder.
+// servedStore is a store that the library calls, a factory of stores, an embedder, or a merger.
 type servedStore struct {
 	number   uint64
 	store    Store
 	factory  func() (Store, error)
 	embedder Embedder
+	merger   MergeFunc
 	// The call that opens a memory on it. Such a call has no number.
 	opening atomic.Pointer[call]
 }
@@ -55,6 +56,12 @@ func serveFactory(factory func() (Store, error), checking *call) uint64 {
 
 func serveEmbedder(embedder Embedder) uint64 {
 	served := &servedStore{number: lastServed.Add(1), embedder: embedder}
+	servedStores.Store(served.number, served)
+	return served.number
+}
+
+func serveMerger(merger MergeFunc) uint64 {
+	served := &servedStore{number: lastServed.Add(1), merger: merger}
 	servedStores.Store(served.number, served)
 	return served.number
 }
@@ -82,6 +89,8 @@ type asked struct {
 	Since     time.Time `json:"since"`
 	Texts     []string  `json:"texts"`
 	IsQuery   bool      `json:"is_query"`
+	// The file of a conflict.
+	SyncMerge
 }
 
 // servedRequest is a request until it is answered.
@@ -135,8 +144,9 @@ func (r *servedRequest) finish(ctx context.Context, call *call, asked *asked, re
 		// The store may have noticed the cancellation before the library.
 		C.memdir_cancel(C.uint64_t(asked.Call))
 	}
-	// EINVAL is a condition only for a rename, and every other method can return it as well.
-	if name := conditionOf(err); name != "" && (name != "EINVAL" || asked.Operation == "rename") {
+	// EINVAL is a condition only for a rename, and every other method can return it as well. A merger has no conditions.
+	name := conditionOf(err)
+	if name != "" && asked.Operation != "merge" && (name != "EINVAL" || asked.Operation == "rename") {
 		r.answer(map[string]any{"errno": name}, nil)
 		return
 	}
@@ -172,6 +182,17 @@ func (s *servedStore) called(ctx context.Context, asked *asked, content []byte, 
 	case "embed":
 		vectors, err := s.embedder(ctx, asked.Texts, asked.IsQuery)
 		return vectors, nil, err
+	case "merge":
+		file := asked.SyncMerge
+		file.Path = path
+		text, merged, err := s.merger(ctx, file)
+		if err != nil || !merged {
+			return nil, nil, err
+		}
+		if !utf8.ValidString(text) {
+			return nil, nil, errors.New("the merged text is not valid UTF-8")
+		}
+		return text, nil, nil
 	case "make":
 		made, err := s.factory()
 		if err == nil && made == nil {

@@ -2,6 +2,19 @@ package memdir
 
 // Syncs of two memories.
 
+/*
+#include "library.h"
+
+extern void memdirGoServe(uint64_t store, uint64_t request, memdir_go_text *asked, memdir_go_bytes *content, size_t length);
+extern void memdirGoRelease(uint64_t store);
+
+static uint64_t with_merger(uint64_t memory, uint64_t merger, char **error) {
+	memdir_host host = {memdirGoServe, memdirGoRelease};
+	return memdir_with_merger(memory, &host, merger, error);
+}
+*/
+import "C"
+
 import (
 	"context"
 	"runtime"
@@ -20,10 +33,20 @@ const (
 	OnConflictB OnConflict = "b"
 )
 
+// MergeFunc merges the texts of a file that both memories changed in ways that cannot be merged line by line. It returns the text that
+// both memories get. If merged is false, both contents are kept.
+//
+// The calls come one after another, also with DryRun, and their context is that of the sync. A call may take long, and may use both
+// memories: if one of the texts is changed meanwhile, it is called again. It is not called for contents that are not text, which are
+// both kept. If it fails, the sync ends with that error.
+type MergeFunc func(ctx context.Context, file SyncMerge) (text string, merged bool, err error)
+
 // SyncOptions are the options of [Memory.Sync].
 type SyncOptions struct {
 	// OnConflict says which content wins if both memories changed a file in ways that cannot be merged; empty keeps both.
 	OnConflict OnConflict `json:"on_conflict,omitempty"`
+	// Merge ends such conflicts instead, if it is not nil.
+	Merge MergeFunc `json:"-"`
 	// OneWay changes only the other memory.
 	OneWay bool `json:"one_way,omitempty"`
 	// DryRun changes nothing, and returns what would be changed.
@@ -52,8 +75,8 @@ type SyncOptions struct {
 // The options of each memory hold for what is written to it. Its history shows the sync as one change with the actor "sync".
 //
 // The error is an [*Error] with KindSync, whose SyncKind is the case, or KindStore if a store failed. If more than a quarter of a
-// memory's files would be deleted, or all of them, nothing is changed, unless Delete is set. If the context is done, or a store
-// fails, the changes that were made before stay, and the same call makes the others.
+// memory's files would be deleted, or all of them, nothing is changed, unless Delete is set. If the context is done, or a store or
+// Merge fails, the changes that were made before stay, and the same call makes the others.
 func (m *Memory) Sync(ctx context.Context, to *Memory, options SyncOptions) (Synced, error) {
 	var synced Synced
 	if err := m.unopened(); err != nil {
@@ -63,10 +86,33 @@ func (m *Memory) Sync(ctx context.Context, to *Memory, options SyncOptions) (Syn
 		return synced, err
 	}
 	defer runtime.KeepAlive(to)
+	if options.Merge != nil {
+		if options.OnConflict != "" {
+			return synced, &Error{Kind: KindConfig, Option: "on_conflict", Message: "set OnConflict or Merge, not both"}
+		}
+		merging, err := m.withMerger(options.Merge)
+		if err != nil {
+			return synced, err
+		}
+		defer merging.Close()
+		m = merging
+	}
 	arguments := struct {
 		To uint64 `json:"to"`
 		SyncOptions
 	}{uint64(to.number), options}
 	err := m.callWith(ctx, to, "sync", arguments, &synced)
 	return synced, err
+}
+
+// withMerger returns the same memory with a function for the conflicts of its syncs.
+func (m *Memory) withMerger(merge MergeFunc) (*Memory, error) {
+	defer runtime.KeepAlive(m)
+	var failed *C.char
+	number := C.with_merger(m.number, C.uint64_t(serveMerger(merge)), &failed)
+	if err := failure(failed); err != nil {
+		return nil, err
+	}
+	// As with a store of the application: the function may call other memories, whose calls must not wait for this one.
+	return newMemory(number, shared{m.options, newPlaces(1), true}), nil
 }

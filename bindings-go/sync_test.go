@@ -3,8 +3,10 @@ package memdir
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -98,6 +100,103 @@ func TestAConflictOfASyncKeepsBothContents(t *testing.T) {
 			t.Error(copied)
 		}
 		holds(t, a, b, copied, "b\n")
+	}
+}
+
+// inConflict returns two memories that have changed the same file.
+func inConflict(t *testing.T) (a, b *Memory) {
+	t.Helper()
+	a, b = withTea(t)
+	put(t, a, tea, "white\n")
+	put(t, b, tea, "red\n")
+	return a, b
+}
+
+func TestAFunctionMergesAConflict(t *testing.T) {
+	a, b := inConflict(t)
+	var asked []SyncMerge
+	merge := func(ctx context.Context, file SyncMerge) (string, bool, error) {
+		asked = append(asked, file)
+		// It may use both memories.
+		theirs, err := b.Read(ctx, file.Path)
+		return file.A + theirs, true, err
+	}
+	merged := synced(t, a, b, SyncOptions{Merge: merge})
+	if len(merged.Changes) != 2 || merged.Changes[0].Action != SyncMerged || len(merged.Conflicts) != 0 {
+		t.Errorf("%+v", merged)
+	}
+	holds(t, a, b, tea, "white\nred\n")
+	if len(asked) != 1 || asked[0].ModifiedA.IsZero() || asked[0].ModifiedB.IsZero() {
+		t.Fatalf("%+v", asked)
+	}
+	expected := SyncMerge{Path: tea, A: "white\n", B: "red\n", Base: "green\nherbal\nblack\n"}
+	expected.ModifiedA, expected.ModifiedB = asked[0].ModifiedA, asked[0].ModifiedB
+	if asked[0] != expected {
+		t.Errorf("%+v", asked[0])
+	}
+	if again := synced(t, a, b, SyncOptions{Merge: merge}); len(again.Changes) != 0 || len(asked) != 1 {
+		t.Errorf("%+v", again)
+	}
+}
+
+func TestAFunctionMayKeepBothContents(t *testing.T) {
+	a, b := inConflict(t)
+	merge := func(context.Context, SyncMerge) (string, bool, error) { return "ignored", false, nil }
+	if kept := synced(t, a, b, SyncOptions{Merge: merge}); len(kept.Conflicts) != 1 {
+		t.Errorf("%+v", kept)
+	}
+	holds(t, a, b, tea, "white\n")
+}
+
+func TestTheErrorOfAFunctionEndsTheSync(t *testing.T) {
+	a, b := inConflict(t)
+	fails := func(err error) MergeFunc {
+		return func(context.Context, SyncMerge) (string, bool, error) { return "", true, err }
+	}
+	for _, mine := range []error{errors.New("no model"), fs.ErrNotExist, syscall.EINVAL} {
+		_, err := a.Sync(context.Background(), b, SyncOptions{Merge: fails(mine)})
+		isSync(t, err, SyncStopped)
+		if !errors.Is(err, mine) || !strings.Contains(err.Error(), "/memories/tea.md could not be merged: "+mine.Error()) {
+			t.Error(err)
+		}
+	}
+	for _, merge := range []MergeFunc{
+		func(context.Context, SyncMerge) (string, bool, error) { panic("mine") },
+		func(context.Context, SyncMerge) (string, bool, error) { return "\xff", true, nil },
+	} {
+		_, err := a.Sync(context.Background(), b, SyncOptions{Merge: merge})
+		isSync(t, err, SyncStopped)
+	}
+	_, err := a.Sync(context.Background(), b, SyncOptions{OnConflict: OnConflictA, Merge: fails(nil)})
+	if failed := new(Error); !errors.As(err, &failed) || failed.Kind != KindConfig {
+		t.Error(err)
+	}
+	if text, err := b.Read(context.Background(), tea); err != nil || text != "red\n" {
+		t.Error(text, err)
+	}
+	servedStores.Range(func(_, value any) bool {
+		if value.(*servedStore).merger != nil {
+			t.Error("a function is kept after its sync")
+		}
+		return true
+	})
+}
+
+func TestAContextEndsTheWaitForAFunction(t *testing.T) {
+	a, b := inConflict(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	defer close(ended)
+	merge := func(given context.Context, _ SyncMerge) (string, bool, error) {
+		cancel()
+		<-given.Done()
+		<-ended
+		return "never", true, nil
+	}
+	_, err := a.Sync(ctx, b, SyncOptions{Merge: merge})
+	isSync(t, err, SyncStopped)
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }
 

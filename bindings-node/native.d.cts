@@ -122,11 +122,21 @@ export declare class Engine {
   stats(cancellation?: Cancellation | undefined): Promise<results.Stats>
   /**
    * Makes this memory and another one equal. `options` are those of the package, without the callback and the signal.
-   * `progress` returns false to stop the sync.
+   * `progress` returns false to stop the sync. `merge` is called with every conflict, and must not throw.
    */
-  sync(other: Engine, options: object, progress?: ((progress: results.SyncProgress) => boolean) | undefined, cancellation?: Cancellation | undefined): Promise<results.Synced>
+  sync(other: Engine, options: object, progress?: ((progress: results.SyncProgress) => boolean) | undefined, cancellation?: Cancellation | undefined, merge?: ((request: MergeRequest) => void) | undefined): Promise<results.Synced>
   /** Begins to watch a path. `every` is the polling interval in milliseconds. */
   watch(path: string, every: number | null | undefined, cancellation?: Cancellation | undefined): Promise<Watching>
+}
+
+/** A conflict that the function has to merge. */
+export declare class MergeRequest {
+  /** The file. It is moved out: a second call returns null. */
+  takeFile(): results.SyncMerge
+  /** Answers with the text of both files, or with null to keep both contents. */
+  succeed(text?: string | undefined | null): void
+  /** Answers with the message of an error. */
+  fail(message: string): void
 }
 
 /** Several stores, each with its mount point. */

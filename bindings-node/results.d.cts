@@ -654,8 +654,8 @@ export interface SyncConflict {
  * - `too_many_deletions`: More than a quarter of a memory's files would be deleted, or all of them,
  *   and the option `delete` was not set.
  * - `read_only`: A memory that the sync would have to change is read-only.
- * - `stopped`: The callback for the progress or a cancellation stopped the sync. The changes before
- *   that stay, and the next sync makes the others.
+ * - `stopped`: The callback for the progress, a function that merges conflicts, or a cancellation
+ *   stopped the sync. The changes before that stay, and the next sync makes the others.
  */
 export type SyncErrorKind = 'overlapping' | 'too_many_deletions' | 'read_only' | 'stopped';
 
@@ -672,6 +672,29 @@ export interface SyncLeftOut {
   reason: SyncReason;
   /** A sentence about the reason. */
   details: string;
+}
+
+/**
+ * A text file that both memories changed in ways that cannot be merged.
+ *
+ * A function of your own gets it, and returns the text that both memories get.
+ */
+export interface SyncMerge {
+  /** The file. */
+  path: string;
+  /** The text of the first memory. */
+  a: string;
+  /** The text of the second memory. */
+  b: string;
+  /**
+   * The text that both memories last agreed on; absent if they never did, or it was larger than 1
+   * MiB.
+   */
+  base?: string | undefined;
+  /** When the file of the first memory was last written, if its store keeps times. */
+  modifiedA?: Date | undefined;
+  /** When the file of the second memory was last written, if its store keeps times. */
+  modifiedB?: Date | undefined;
 }
 
 /**

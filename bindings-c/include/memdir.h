@@ -59,6 +59,9 @@ typedef struct {
    *   accesses.
    * - "embed" {"texts", "is_query"}: a vector for each text, an array of arrays of numbers, all of the same length. Only the
    *   number that was passed to memdir_with_embedder gets this request. "is_query" is true for the words of a question.
+   * - "merge" {"a", "b", "base", "modified_a", "modified_b"}: the text that the file gets in both memories of a sync, or null to
+   *   keep both contents. "a" and "b" are its texts in the memories, and "base" is the text that both last agreed on, or null.
+   *   Only the number that was passed to memdir_with_merger gets this request. If it fails, the sync ends.
    * - "make": the number of a new, empty store. Only the number that was passed to memdir_check_contract gets this
    *   request.
    */
@@ -205,6 +208,19 @@ uint64_t memdir_with_embedder(uint64_t memory,
                               const memdir_host *host,
                               uint64_t embedder,
                               char **error);
+
+/**
+ * Returns a further number for the same memory, whose operation "sync" ends conflicts by a function of yours: if both memories
+ * changed a text in ways that cannot be merged line by line. `merger` is a number of yours. `host.serve` gets a request "merge" for
+ * each such file, one after another, and `host` is read during this call only. The argument "on_conflict" takes precedence. Close the
+ * number with memdir_close, too.
+ *
+ * Returns 0 if it failed. Then the function is released.
+ */
+uint64_t memdir_with_merger(uint64_t memory,
+                            const memdir_host *host,
+                            uint64_t merger,
+                            char **error);
 
 /**
  * Closes a memory. Calls that run on other threads finish. Closing it again does nothing.
@@ -375,7 +391,7 @@ char *memdir_finish(uint64_t pending,
  * - "sync" {"to", "on_conflict": "keep-both", "one_way": false, "dry_run": false, "delete": false,
  *   "redactions": false, "exclude": [], "max_file_bytes": null, "names": null}: makes this memory, "a", and another one, "b", equal. "to" is the number of "b".
  *   Changes of both are merged line by line. If the same lines differ, both contents are kept, unless "on_conflict" is "a" or
- *   "b". With "one_way" only "b" is changed, with "dry_run" nothing. Files that match a pattern of "exclude", or have more
+ *   "b", or the memory has a function for it (memdir_with_merger). With "one_way" only "b" is changed, with "dry_run" nothing. Files that match a pattern of "exclude", or have more
  *   than "max_file_bytes", stay as they are. With "redactions", a content that was redacted in one history is redacted in the
  *   other one, if a sync brought it there. "names" are two names for the memories, in the names of conflict copies. Returns
  *   "changes", "conflicts", "left_out", "redactions", "equal" and "has_baseline". An error has the kind "sync". Its "sync_kind" is

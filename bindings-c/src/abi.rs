@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::handles::{MEMORIES, Opened};
 use crate::hooks::{self, PENDING, Pending};
 use crate::host::{Host, memdir_host};
+use crate::merger::OwnMerger;
 use crate::request::{REQUESTS, Request};
 use crate::{operations, own_store, places, reply, results};
 
@@ -289,6 +290,36 @@ pub unsafe extern "C" fn memdir_with_embedder(
     }
 }
 
+/// Returns a further number for the same memory, whose operation "sync" ends conflicts by a function of yours: if both memories
+/// changed a text in ways that cannot be merged line by line. `merger` is a number of yours. `host.serve` gets a request "merge" for
+/// each such file, one after another, and `host` is read during this call only. The argument "on_conflict" takes precedence. Close the
+/// number with memdir_close, too.
+///
+/// Returns 0 if it failed. Then the function is released.
+///
+/// # Safety
+/// See the rules at the top of memdir.h.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memdir_with_merger(
+    memory: u64,
+    host: *const memdir_host,
+    merger: u64,
+    error: *mut *mut c_char,
+) -> u64 {
+    // SAFETY: the caller lends `host` for this call, and `error` is null or its place for a pointer.
+    unsafe {
+        call(
+            error,
+            |_| 0,
+            || {
+                let host = Host::of(host)?.ok_or_else(|| Failure::usage("host is NULL"))?;
+                let merger = OwnMerger { host, number: merger };
+                Ok(MEMORIES.get(memory)?.add_with_merger(merger))
+            },
+        )
+    }
+}
+
 /// Closes a memory. Calls that run on other threads finish. Closing it again does nothing.
 ///
 /// Returns whether the memory was open.
@@ -556,7 +587,7 @@ pub unsafe extern "C" fn memdir_finish(
 /// - "sync" {"to", "on_conflict": "keep-both", "one_way": false, "dry_run": false, "delete": false,
 ///   "redactions": false, "exclude": [], "max_file_bytes": null, "names": null}: makes this memory, "a", and another one, "b", equal. "to" is the number of "b".
 ///   Changes of both are merged line by line. If the same lines differ, both contents are kept, unless "on_conflict" is "a" or
-///   "b". With "one_way" only "b" is changed, with "dry_run" nothing. Files that match a pattern of "exclude", or have more
+///   "b", or the memory has a function for it (memdir_with_merger). With "one_way" only "b" is changed, with "dry_run" nothing. Files that match a pattern of "exclude", or have more
 ///   than "max_file_bytes", stay as they are. With "redactions", a content that was redacted in one history is redacted in the
 ///   other one, if a sync brought it there. "names" are two names for the memories, in the names of conflict copies. Returns
 ///   "changes", "conflicts", "left_out", "redactions", "equal" and "has_baseline". An error has the kind "sync". Its "sync_kind" is

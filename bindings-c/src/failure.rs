@@ -163,7 +163,10 @@ impl From<SyncError> for Failure {
         let (message, sync) = (error.to_string(), error.kind());
         match error {
             SyncError::Store { error, .. } => Self { message, ..error.into() },
-            _ => Self { sync, ..Self::of("sync", message) },
+            error => {
+                let own = own_number(&error);
+                Self { sync, own, ..Self::of("sync", message) }
+            }
         }
     }
 }

@@ -7,10 +7,11 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
-use memdir::{Memory, MemoryOptions, Store};
+use memdir::{Memory, MemoryOptions, OnConflict, Store};
 
 use crate::call::Call;
 use crate::failure::Failure;
+use crate::merger::OwnMerger;
 
 /// A memory with the cancellation of its calls.
 #[derive(Clone)]
@@ -20,6 +21,8 @@ pub(crate) struct Opened {
     pub(crate) store: Arc<dyn Store>,
     /// True if its calls can be cancelled.
     pub(crate) cancellable: bool,
+    /// Ends the conflicts of its syncs.
+    pub(crate) on_conflict: OnConflict,
     number: u64,
 }
 
@@ -27,13 +30,22 @@ impl Opened {
     /// Keeps a memory on a store that was opened with these options.
     pub(crate) fn open(store: Arc<dyn Store>, options: MemoryOptions) -> Result<u64, Failure> {
         let memory = Memory::with_store(Arc::clone(&store), options).validated()?;
-        Ok(MEMORIES.add_with(|number| Self { memory, store, cancellable: false, number }))
+        let on_conflict = OnConflict::default();
+        let opened = |number| Self { memory, store, cancellable: false, on_conflict, number };
+        Ok(MEMORIES.add_with(opened))
     }
 
     /// Keeps a memory on the same store, under its own number.
     pub(crate) fn add(&self, memory: Memory, cancellable: bool) -> u64 {
         let store = Arc::clone(&self.store);
-        MEMORIES.add_with(|number| Self { memory, store, cancellable, number })
+        let on_conflict = self.on_conflict.clone();
+        MEMORIES.add_with(|number| Self { memory, store, cancellable, on_conflict, number })
+    }
+
+    /// Keeps the same memory with a function for the conflicts of its syncs, under its own number.
+    pub(crate) fn add_with_merger(self, merger: OwnMerger) -> u64 {
+        let on_conflict = merger.on_conflict();
+        MEMORIES.add_with(|number| Self { on_conflict, number, ..self })
     }
 
     /// Does the work of a call with this number.

@@ -40,6 +40,9 @@ pub struct memdir_host {
     ///   accesses.
     /// - "embed" {"texts", "is_query"}: a vector for each text, an array of arrays of numbers, all of the same length. Only the
     ///   number that was passed to memdir_with_embedder gets this request. "is_query" is true for the words of a question.
+    /// - "merge" {"a", "b", "base", "modified_a", "modified_b"}: the text that the file gets in both memories of a sync, or null to
+    ///   keep both contents. "a" and "b" are its texts in the memories, and "base" is the text that both last agreed on, or null.
+    ///   Only the number that was passed to memdir_with_merger gets this request. If it fails, the sync ends.
     /// - "make": the number of a new, empty store. Only the number that was passed to memdir_check_contract gets this
     ///   request.
     pub serve: Option<

@@ -14,6 +14,7 @@ mod failure;
 mod handles;
 mod hooks;
 mod host;
+mod merger;
 mod operations;
 mod own_error;
 mod own_store;

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use memdir::command::{Dialect, search_tool_definition};
+use memdir::sync::SyncProgress;
 use memdir::value::Value as Given;
 use memdir::value::Value::Null;
 use memdir::{CopyOptions, Memory, OnExisting};
@@ -38,7 +39,7 @@ pub(crate) fn call(opened: &Opened, name: &str, arguments: &str) -> Result<Value
             Ok(shown(&check(memory.cancellation(), &opened.store)?))
         }
         "copy" => copy(memory, &given),
-        "sync" => sync(memory, &given),
+        "sync" => sync(opened, &given),
         "clear" => {
             given.none_but(&[])?;
             Ok(memory.clear()?.into())
@@ -81,12 +82,16 @@ fn copy(memory: &Memory, given: &Arguments<'_>) -> Result<Value, Failure> {
 }
 
 /// Syncs with another memory, by its number. A cancelled sync ends before the next file.
-fn sync(memory: &Memory, given: &Arguments<'_>) -> Result<Value, Failure> {
+fn sync(opened: &Opened, given: &Arguments<'_>) -> Result<Value, Failure> {
     let mut names = vec!["to"];
     names.extend(SYNC_OPTIONS);
     given.none_but(&names)?;
-    let (to, options) = (other(given)?, sync_options(given)?);
-    Ok(shown(&memdir::sync(memory, &to, &options, &mut |_| ControlFlow::Continue(()))?))
+    let (to, mut options) = (other(given)?, sync_options(given)?);
+    if given.get("on_conflict").is_none() {
+        options.on_conflict = opened.on_conflict.clone();
+    }
+    let go_on = &mut |_: SyncProgress<'_>| ControlFlow::Continue(());
+    Ok(shown(&memdir::sync(&opened.memory, &to, &options, go_on)?))
 }
 
 /// The memory whose number is the argument "to".

@@ -2,7 +2,11 @@
 #![expect(unsafe_code, reason = "what is tested is called from C")]
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
-use common::{execute, open, operation};
+use std::ffi::{CStr, CString, c_char};
+use std::ptr::null;
+use std::sync::Mutex;
+
+use common::{execute, open, operation, with_error};
 use memdir_c::*;
 use serde_json::{Value, json};
 
@@ -194,4 +198,94 @@ fn wrong_options_of_a_sync_are_refused_by_name() {
     {
         assert_eq!(operation(two.a, "sync", &to.to_string()).unwrap_err()["kind"], kind, "{to}");
     }
+}
+
+/// The numbers of the functions that were released.
+static RELEASED: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+
+unsafe extern "C" fn release(function: u64) {
+    RELEASED.lock().unwrap().push(function);
+}
+
+/// Answers a request: the function with the number 1 joins both texts, 2 keeps both, 3 fails, 4 answers with a number, and 5 is cancelled.
+unsafe extern "C" fn serve(
+    function: u64,
+    request: u64,
+    asked: *const c_char,
+    _: *const u8,
+    length: usize,
+) {
+    // SAFETY: it is a text until this function returns.
+    let asked = unsafe { CStr::from_ptr(asked) };
+    let asked: Value = serde_json::from_slice(asked.to_bytes()).unwrap();
+    assert_eq!((&asked["operation"], &asked["path"]), (&json!("merge"), &json!(TEA)));
+    assert_eq!((&asked["base"], length), (&json!("green\nherbal\nblack\n"), 0));
+    assert!(asked["modified_a"].is_string() && asked["modified_b"].is_string());
+    let joined = || asked["a"].as_str().unwrap().to_owned() + asked["b"].as_str().unwrap();
+    let answer = match function {
+        1 => json!(joined()),
+        2 => Value::Null,
+        3 => json!({ "failed": "no model", "number": 7 }),
+        4 => json!(4),
+        _ => json!({ "errno": "ECANCELED" }),
+    };
+    let answer = CString::new(answer.to_string()).unwrap();
+    // SAFETY: the text lives until the call has ended.
+    assert!(unsafe { memdir_answer(request, answer.as_ptr(), null(), 0) });
+}
+
+#[test]
+fn a_function_merges_conflicts() {
+    for (function, text, error) in [
+        (1, "white\nred\n", Value::Null),
+        (2, "white\n", Value::Null),
+        (3, "white\n", json!("/memories/tea.md could not be merged: no model")),
+        (
+            4,
+            "white\n",
+            json!("/memories/tea.md could not be merged: it answered neither a text nor null"),
+        ),
+        (5, "white\n", json!("the sync was stopped")),
+    ] {
+        let mut two = Two::with_tea();
+        let host = memdir_host { serve: Some(serve), release: Some(release) };
+        // SAFETY: the functions live as long as the program.
+        let (merging, _) = with_error(|error| unsafe {
+            memdir_with_merger(two.a, &raw const host, function, error)
+        });
+        memdir_close(two.a);
+        two.a = merging;
+        two.write(two.a, TEA, "white\n");
+        two.write(two.b, TEA, "red\n");
+        let synced = two.sync(json!({}));
+        assert_eq!(two.read(two.a, TEA), text, "{function}");
+        match &synced {
+            Ok(done) => {
+                assert_eq!(done["conflicts"].as_array().unwrap().len(), usize::from(function == 2));
+            }
+            Err(failed) => {
+                assert_eq!((&failed["message"], &failed["sync_kind"]), (&error, &json!("stopped")));
+                assert_eq!(failed["own"], if function == 3 { json!(7) } else { Value::Null });
+                // The argument takes precedence.
+                assert!(two.sync(json!({ "on_conflict": "b" })).is_ok());
+                assert_eq!(two.read(two.a, TEA), "red\n");
+            }
+        }
+        assert_eq!(synced.is_err(), !error.is_null(), "{function}: {synced:?}");
+        drop(two);
+        assert!(RELEASED.lock().unwrap().contains(&function));
+    }
+}
+
+#[test]
+fn a_function_that_is_not_taken_is_released() {
+    let host = memdir_host { serve: Some(serve), release: Some(release) };
+    // SAFETY: the functions live as long as the program.
+    let (none, error) =
+        with_error(|error| unsafe { memdir_with_merger(0, &raw const host, 100, error) });
+    assert_eq!((none, &error.unwrap()["kind"]), (0, &json!("usage")));
+    assert!(RELEASED.lock().unwrap().contains(&100));
+    // SAFETY: null is allowed.
+    let (none, error) = with_error(|error| unsafe { memdir_with_merger(1, null(), 1, error) });
+    assert_eq!((none, &error.unwrap()["kind"]), (0, &json!("usage")));
 }

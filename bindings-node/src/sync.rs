@@ -14,6 +14,7 @@ use crate::cancel::{Caller, Cancellation};
 use crate::engine::Engine;
 use crate::errors::{Failure, sync_to_js, to_js};
 use crate::input::value;
+use crate::js_merger::{MergeRequest, merger};
 use crate::progress::{go_on, progress_callback};
 use crate::results::Shown;
 use crate::thread_pool::{Purpose, Ready, Workers};
@@ -24,9 +25,9 @@ const TIMES: Times = Times { read: |_| Err(" must be a valid Date"), rest: Durat
 #[napi]
 impl Engine {
     /// Makes this memory and another one equal. `options` are those of the package, without the callback and the signal.
-    /// `progress` returns false to stop the sync.
+    /// `progress` returns false to stop the sync. `merge` is called with every conflict, and must not throw.
     #[napi(
-        ts_args_type = "other: Engine, options: object, progress?: ((progress: results.SyncProgress) => boolean) | undefined, cancellation?: Cancellation | undefined",
+        ts_args_type = "other: Engine, options: object, progress?: ((progress: results.SyncProgress) => boolean) | undefined, cancellation?: Cancellation | undefined, merge?: ((request: MergeRequest) => void) | undefined",
         ts_return_type = "Promise<results.Synced>"
     )]
     pub fn sync<'env>(
@@ -36,13 +37,17 @@ impl Engine {
         options: Object<'_>,
         progress: Option<Function<'_, Shown, bool>>,
         cancellation: Option<ClassInstance<'_, Cancellation>>,
+        merge: Option<Function<'_, MergeRequest, Unknown<'static>>>,
     ) -> Result<Object<'env>> {
         let fields = Given(options);
-        let options = sync_options(&Arguments::new(&fields, Vec::new(), TIMES))
+        let mut options = sync_options(&Arguments::new(&fields, Vec::new(), TIMES))
             .map_err(|error| Failure::from(error).into_js(env))?;
         let mut on_progress = progress_callback(progress)?;
         let caller = Caller::of(cancellation);
         let memory = Caller::of_memory(caller.as_ref(), self.memory());
+        if let Some(merge) = merge {
+            options.on_conflict = merger(&merge, memory.cancellation().clone())?;
+        }
         let other = other.memory().clone();
         let work = move |ready: Ready| {
             ready?;

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 
 import { HistoryError, Memory, check, copy, openStore } from 'memdir';
-import type { CopyProgress, Event, ExpiryProgress, Store, SyncProgress } from 'memdir';
+import type { CopyProgress, Event, ExpiryProgress, Store, SyncMerge, SyncProgress } from 'memdir';
 
 import { MapStore } from './stores.mjs';
 import { PROJECT } from './support.mjs';
@@ -205,8 +205,10 @@ async function syncs(): Promise<[name: string, result: unknown][]> {
   await other.write(tea, 'red\nblack\nwater\n');
   await one.rename({ old_path: pot, new_path: '/memories/jug.md' });
   await one.write('/memories/large.md', 'x'.repeat(100));
-  const progress: SyncProgress[] = [];
+  const [progress, merges]: [SyncProgress[], SyncMerge[]] = [[], []];
   const onProgress = (at: SyncProgress) => void progress.push(at);
+  const onConflict = (file: SyncMerge) => void merges.push(file);
+  await one.sync(other, { dryRun: true, onConflict });
   const second = await one.sync(other, { maxFileBytes: 99, onProgress });
   const [version] = (await one.history(tea)).slice(-1);
   await one.redact(version!.id, 'wrong');
@@ -219,6 +221,7 @@ async function syncs(): Promise<[name: string, result: unknown][]> {
     ['SyncChange', change],
     ['SyncConflict', conflict],
     ['SyncLeftOut', leftOut],
+    ['SyncMerge', merges],
     ['SyncRedaction', [named, redacted]],
     ['SyncProgress', progress],
     ['Version', await other.history()],

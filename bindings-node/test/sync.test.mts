@@ -5,7 +5,15 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { ConfigError, Memory, StoreError, SyncError, openStore, readOnly } from 'memdir';
-import type { Places, Store, SyncErrorKind, SyncOptions, SyncProgress } from 'memdir';
+import type {
+  MergeFunction,
+  Places,
+  Store,
+  SyncErrorKind,
+  SyncMerge,
+  SyncOptions,
+  SyncProgress,
+} from 'memdir';
 
 import { MapStore } from './stores.mjs';
 import { temporary } from './support.mjs';
@@ -246,6 +254,128 @@ test('the options of each memory apply, and its history shows the sync', async (
     (await memory.history()).map(({ path, actor }) => [path, actor]),
     [[tea, 'sync']],
   );
+});
+
+/** Two memories with a conflict. */
+async function inConflict(a?: Places, b?: Places): Promise<[Memory, Memory]> {
+  const memories = await pair(a, b);
+  await memories[0].write(tea, 'white\n');
+  await memories[1].write(tea, 'red\n');
+  return memories;
+}
+
+test('a function merges a conflict', async () => {
+  const [one, other] = await inConflict();
+  const merges: SyncMerge[] = [];
+  const onConflict: MergeFunction = (file) => {
+    merges.push(file);
+    return file.a + file.b;
+  };
+  const { changes, conflicts } = await one.sync(other, { onConflict });
+  assert.deepEqual(
+    changes.map(({ side, action }) => [side, action]),
+    [
+      ['a', 'merged'],
+      ['b', 'merged'],
+    ],
+  );
+  assert.deepEqual([await files(one), conflicts], [{ [tea]: 'white\nred\n' }, []]);
+  assert.deepEqual(await files(other), await files(one));
+  const [{ modifiedA, modifiedB, ...texts }] = merges as [SyncMerge];
+  const base = 'green\nherbal\nblack\n';
+  assert.deepEqual(texts, { path: tea, a: 'white\n', b: 'red\n', base });
+  assert.ok(modifiedA instanceof Date && modifiedB instanceof Date);
+  assert.deepEqual((await one.sync(other, { onConflict })).changes, []);
+});
+
+test('a function may return any text, or none', async () => {
+  for (const text of ['', 'ä\0\r\nno end', '\ud800', 'x'.repeat(2_000_000)]) {
+    const [one, other] = await inConflict();
+    await one.sync(other, { onConflict: () => text });
+    assert.equal(await other.read(tea), text.replace('\ud800', '\ufffd'));
+  }
+  for (const none of [null, undefined]) {
+    const [one, other] = await inConflict();
+    const { conflicts } = await one.sync(other, { onConflict: () => none });
+    assert.equal(conflicts.length, 1);
+    assert.equal(await other.read(conflicts[0]!.copyPath), 'red\n');
+  }
+});
+
+test('the error of the function ends the sync', async () => {
+  const thrown: unknown[] = [new RangeError('no'), new ConfigError('mine'), null, 'a text'];
+  for (const error of thrown) {
+    const [one, other] = await inConflict();
+    const onConflict = () => {
+      throw error;
+    };
+    const caught = await one.sync(other, { onConflict }).then(
+      () => assert.fail('it did not throw'),
+      (caught: unknown) => caught,
+    );
+    assert.equal(caught, error);
+    assert.equal(await one.read(tea), 'white\n');
+    assert.equal(await other.read(tea), 'red\n');
+  }
+  for (const wrong of [5, true, {}, ['a'], Buffer.from('a')]) {
+    const [one, other] = await inConflict();
+    const onConflict = (() => wrong) as unknown as MergeFunction;
+    await assert.rejects(one.sync(other, { onConflict }), (error) => {
+      assert.ok(error instanceof TypeError);
+      assert.match(error.message, /^onConflict must return a string, or null, got /);
+      return true;
+    });
+  }
+});
+
+test('a function may return a promise, and use both memories', { skip }, async () => {
+  const [one, other] = await inConflict(new MapStore(), asynchronous(new MapStore()));
+  const onConflict = async ({ path, a }: SyncMerge): Promise<string> => {
+    await new Promise(setImmediate);
+    return a + (await other.read(path)) + (await one.read(path));
+  };
+  await one.sync(other, { onConflict });
+  assert.equal(await other.read(tea), 'white\nred\nwhite\n');
+  await one.write(tea, 'a\n');
+  await other.write(tea, 'b\n');
+  const failing = async () => Promise.reject(new RangeError('later'));
+  await assert.rejects(one.sync(other, { onConflict: failing }), RangeError);
+  await one.sync(other, { onConflict: async () => null });
+  assert.equal(await other.read(tea), 'a\n');
+});
+
+test('as WebAssembly a function must return the text itself', { skip: !skip }, async () => {
+  const [one, other] = await inConflict();
+  const awaited = one.sync(other, { onConflict: async () => 'white' });
+  await fails('stopped', awaited, /a promise, which WebAssembly cannot await/);
+  assert.equal(await other.read(tea), 'red\n');
+});
+
+test('a signal ends the wait for a function', { skip }, async () => {
+  const [one, other] = await inConflict();
+  const stop = new AbortController();
+  const onConflict = async () => {
+    stop.abort();
+    await new Promise((resolve) => setTimeout(resolve, 60_000).unref());
+    return 'never';
+  };
+  await fails('stopped', one.sync(other, { onConflict, signal: stop.signal }));
+  assert.equal(await one.read(tea), 'white\n');
+});
+
+test('many syncs wait for their functions', { skip }, async () => {
+  // More at once than one memory has threads.
+  const waiting = Array.from({ length: 70 }, async () => {
+    const [one, other] = await inConflict();
+    await one.sync(other, {
+      onConflict: async ({ path, b }) => {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        return b + (await one.read(path));
+      },
+    });
+    assert.equal(await other.read(tea), 'red\nwhite\n');
+  });
+  await Promise.all(waiting);
 });
 
 test('the progress is reported, and can stop the sync', async () => {

@@ -48,6 +48,7 @@ export type {
   SyncErrorKind,
   SyncLeftOut,
   SyncPhase,
+  SyncMerge,
   SyncProgress,
   SyncReason,
   SyncRedaction,
@@ -115,7 +116,7 @@ export { searchTool } from './search-tool.js';
 export type { SearchInput, SearchTool } from './search-tool.js';
 export { StoreError } from './store.js';
 export type { Edit, Entry, Store, StoreErrorCode } from './store.js';
-export type { SyncOptions } from './sync.js';
+export type { MergeFunction, SyncOptions } from './sync.js';
 export { isRefusedError } from './tool-error.js';
 export type { RefusedError } from './tool-error.js';
 export { memoryTool } from './tool.js';

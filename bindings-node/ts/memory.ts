@@ -78,7 +78,7 @@ import type { Places } from './places.js';
 import { orThrow, reply } from './reply.js';
 import type { Reply, Shown, TextOnly } from './reply.js';
 import type { Entry } from './store.js';
-import { SYNC_OPTIONS } from './sync.js';
+import { Merger, SYNC_OPTIONS } from './sync.js';
 import type { SyncOptions } from './sync.js';
 import { withRefusals } from './tool-error.js';
 import { WATCH_OPTIONS, Watch } from './watch.js';
@@ -285,18 +285,21 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * @param other The other memory, or a store or the address of one, which is opened with default options. A directory
    *   or database is created.
    * @throws {@link SyncError} if the sync is refused, or stopped by `onProgress` or the signal; {@link StoreError} if
-   *   a store fails. The changes before that stay, and the next sync makes the others.
+   *   a store fails; the error of `onConflict` if that throws. The changes before that stay, and the next sync makes the others.
    */
   async sync(other: Memory | Places, options: SyncOptions = {}): Promise<Synced> {
-    const { onProgress, signal, ...rest } = optionsOf(options, SYNC_OPTIONS);
+    const { onConflict, onProgress, signal, ...others } = optionsOf(options, SYNC_OPTIONS);
     assertFunction('onProgress', onProgress);
+    const merger = typeof onConflict === 'function' ? new Merger(onConflict) : undefined;
+    const rest = merger ? others : { ...others, onConflict };
     const passed = other instanceof Memory ? other.#engine : openEngine(other, undefined, 'other');
     const watch = onProgress && ((progress: SyncProgress) => onProgress(progress) !== false);
-    return withOurErrorsAsync(() =>
+    const synced = withOurErrorsAsync(() =>
       cancelledWith(signal, async (cancellation) =>
-        this.#engine.sync(passed, rest, watch, cancellation),
+        this.#engine.sync(passed, rest, watch, cancellation, merger?.serve),
       ),
     );
+    return merger ? synced.catch(merger.rethrow) : synced;
   }
 
   /**

@@ -1,19 +1,41 @@
 /** The options of `Memory.sync`. */
 
-import type { SyncProgress } from '../results.cjs';
+import type { MergeRequest } from '../native.cjs';
+import type { SyncMerge, SyncProgress } from '../results.cjs';
 
 import { CALL_OPTIONS } from './cancellation.js';
 import type { CallOptions } from './cancellation.js';
 import type { Names } from './named-options.js';
+import { isPromise, shown } from './store.js';
+
+/**
+ * Merges the texts of a file that both memories changed in ways that cannot be merged line by line. Returns the text that
+ * both memories get, or `null` to keep both contents. If it throws, the sync ends with that error.
+ *
+ * The calls come one after another, and also with `dryRun`. A call may take long: if one of the files is changed meanwhile,
+ * the function is called again. It is not called for contents that are not text, which are both kept. As WebAssembly it must
+ * return the text itself, because a promise cannot be awaited there.
+ *
+ * @example
+ * ```ts
+ * const newest: MergeFunction = ({ a, b, modifiedA, modifiedB }) =>
+ *   Number(modifiedA) > Number(modifiedB) ? a : b;
+ * await memory.sync('sqlite:team.db', { onConflict: newest });
+ * ```
+ */
+export type MergeFunction = (
+  file: SyncMerge,
+) => string | null | undefined | Promise<string | null | undefined>;
 
 /** The options of `Memory.sync`. */
 export interface SyncOptions extends CallOptions {
   /**
    * Which content wins if both memories changed a file in ways that cannot be merged. `a` is that of
    * this memory, and `b` that of the passed one. `keep-both` keeps both: the content of the passed
-   * memory is then in a copy, whose name says where it is from. Default: `keep-both`.
+   * memory is then in a copy, whose name says where it is from. A function merges both texts itself.
+   * Default: `keep-both`.
    */
-  onConflict?: 'keep-both' | 'a' | 'b' | undefined;
+  onConflict?: 'keep-both' | 'a' | 'b' | MergeFunction | undefined;
   /** Only the passed memory is changed. Default: both are. */
   oneWay?: boolean | undefined;
   /** Changes nothing, and resolves to what would be changed. Default: `false`. */
@@ -60,3 +82,44 @@ export const SYNC_OPTIONS: Names<SyncOptions> = {
   onProgress: true,
   ...CALL_OPTIONS,
 };
+
+/** A {@link MergeFunction} for the native half, which cannot hold what it throws. */
+export class Merger {
+  readonly #merge: MergeFunction;
+  #thrown: { error: unknown } | undefined;
+
+  constructor(merge: MergeFunction) {
+    this.#merge = merge;
+  }
+
+  /** Answers a request. Never throws. */
+  readonly serve = (request: MergeRequest): void => {
+    const fail = (error: unknown) => {
+      this.#thrown = { error };
+      request.fail('the function threw');
+    };
+    const succeed = (text: unknown) => request.succeed(textOrNull(text));
+    try {
+      const text = this.#merge(request.takeFile());
+      if (isPromise(text)) {
+        Promise.resolve(text).then(succeed).catch(fail);
+      } else {
+        succeed(text);
+      }
+    } catch (error) {
+      fail(error);
+    }
+  };
+
+  /** Throws what the function has thrown, or else the error of the sync. */
+  readonly rethrow = (error: unknown): never => {
+    throw this.#thrown ? this.#thrown.error : error;
+  };
+}
+
+function textOrNull(text: unknown): string | null {
+  if (text !== undefined && text !== null && typeof text !== 'string') {
+    throw new TypeError(`onConflict must return a string, or null, got ${shown(text)}`);
+  }
+  return text ?? null;
+}

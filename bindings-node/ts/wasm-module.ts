@@ -3,10 +3,14 @@
  * `bindings-wasm/src/border.rs` is the other side.
  */
 
+import type { MergeRequest } from '../native.cjs';
+import type { SyncMerge } from '../results.cjs';
+
 import { wasi } from './wasi.js';
 import type { WasmMemory } from './wasi.js';
 import { vectorsOf } from './wasm-embedder.js';
 import type { AskedOfEmbedder } from './wasm-embedder.js';
+import { mergedBy } from './wasm-merger.js';
 import { answerOf } from './wasm-store.js';
 import type { AskedOfStore, Placed, Serve } from './wasm-store.js';
 import { decode, encodeField, isObject } from './wasm-values.js';
@@ -33,6 +37,8 @@ export interface Context {
   edit?: (content: Uint8Array) => Uint8Array | null | undefined;
   /** The callback that receives the progress of a task. It returns false to stop the task. */
   progress?: ((at: never) => boolean) | undefined;
+  /** The function that merges the conflicts of a sync. */
+  merge?: ((request: MergeRequest) => void) | undefined;
 }
 
 /** The result of a call. */
@@ -182,6 +188,9 @@ export class Module {
     if ('progress' in question) {
       return context.progress!(decode(question.progress) as never) !== false;
     }
+    if ('merge' in question) {
+      return mergedBy(context.merge!, decode(question.merge) as SyncMerge);
+    }
     if ('edit' in question) {
       const edited = context.edit!(this.take(question.edit));
       if (edited === null || edited === undefined) {
@@ -224,6 +233,7 @@ type Question =
   | { field: string; of: 'input' | 'block' }
   | { block: string }
   | { progress: object }
+  | { merge: object }
   | { edit: Placed }
   | { forget: number }
   | AskedOfEmbedder

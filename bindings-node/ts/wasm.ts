@@ -230,13 +230,14 @@ export function instantiate(module: CompiledModule): typeof Native {
       options: object,
       progress?: (at: never) => boolean,
       cancellation?: Cancellation,
+      merge?: (request: Native.MergeRequest) => void,
     ) {
       const present = Object.entries(options).filter(([, value]) => value !== undefined);
       const named = Object.fromEntries(present.map(([name, value]) => [name, encode(value)]));
       return later(() => {
-        const given = [other.#number, named, progress !== undefined];
+        const given = [other.#number, named, progress !== undefined, merge !== undefined];
         const isCancelled = !!cancellation?.isCancelled;
-        return wasm.call('engine.sync', [this.#number, isCancelled, ...given], { progress });
+        return wasm.call('engine.sync', [this.#number, isCancelled, ...given], { progress, merge });
       });
     }
 

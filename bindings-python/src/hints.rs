@@ -64,7 +64,7 @@ pub(crate) use hint;
 const BYTES: PyStaticExpr = type_hint_identifier!("builtins", "bytes");
 pub(crate) const OBJECT: PyStaticExpr = type_hint_identifier!("builtins", "object");
 pub(crate) const STR: PyStaticExpr = type_hint_identifier!("builtins", "str");
-const NONE: PyStaticExpr = PyStaticExpr::Constant { value: PyStaticConstant::None };
+pub(crate) const NONE: PyStaticExpr = PyStaticExpr::Constant { value: PyStaticConstant::None };
 const ENTRY: PyStaticExpr = <memdir::store::Entry as Hint>::HINT;
 
 const fn word(value: &'static str) -> PyStaticExpr {

@@ -210,7 +210,7 @@ pub(crate) fn decided(
 
 /// The error for an awaitable where the caller awaits nothing: the hook has not run, so the awaitable
 /// is not its answer. A coroutine is closed, because Python would otherwise also print a warning.
-fn unawaited(name: &str, returned: &Bound<'_, PyAny>) -> Option<PyErr> {
+pub(crate) fn unawaited(name: &str, returned: &Bound<'_, PyAny>) -> Option<PyErr> {
     if !returned.get_type().hasattr("__await__").unwrap_or(false) {
         return None;
     }

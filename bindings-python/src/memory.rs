@@ -947,6 +947,10 @@ impl Memory {
     ///         this memory is `"a"`, and the other one is `"b"`.
     ///     on_conflict: The content that wins if both memories changed a file in ways that cannot be
     ///         merged: `"a"` that of this memory, `"b"` that of the other one, `"keep-both"` neither.
+    ///         A function gets a `SyncMerge` with both texts, and returns the text that both memories
+    ///         get, or `None` to keep both. It is called for one file after another, again if one of
+    ///         the texts is changed meanwhile, and with `dry_run`, too, but not for contents that are
+    ///         not text: of those both are kept. An exception that it raises ends the sync.
     ///     one_way: Change only the other memory. This one may be read-only.
     ///     dry_run: Only return what would be done.
     ///     delete: Allow the sync to delete more than eight files that are more than a quarter of a
@@ -993,7 +997,7 @@ impl Memory {
     fn sync<'py>(
         &self,
         other: Hinted<'py, OtherMemory>,
-        on_conflict: OrDefault<'py, hints::OnConflict>,
+        on_conflict: OrDefault<'py, sync::OnConflict>,
         one_way: OrDefault<'py, hints::Flag>,
         dry_run: OrDefault<'py, hints::Flag>,
         delete: OrDefault<'py, hints::Flag>,
@@ -1006,7 +1010,7 @@ impl Memory {
         let other = other.into_inner();
         let on_progress = callback("on_progress", on_progress.map(Hinted::into_inner))?;
         let mut options = SyncOptions::default();
-        options.on_conflict = on_conflict.or("on_conflict", options.on_conflict, Given::word)?;
+        options.on_conflict = sync::on_conflict(on_conflict)?;
         options.one_way = one_way.or("one_way", false, Given::flag)?;
         options.dry_run = dry_run.or("dry_run", false, Given::flag)?;
         options.delete = delete.or("delete", false, Given::flag)?;

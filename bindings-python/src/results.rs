@@ -62,6 +62,7 @@ classes! {
     SearchResults = memdir::SearchResults,
     SensitiveMatch = memdir::SensitiveMatch,
     Stats = memdir::Stats,
+    SyncMerge = memdir::sync::SyncMerge,
     SyncProgress = memdir::sync::SyncProgress<'_>,
     Synced = memdir::Synced,
     Version = memdir::history::Version,

@@ -3,15 +3,19 @@
 use std::ops::ControlFlow;
 
 use memdir::options::Given;
+use memdir::sync::{MergeError, SyncMerge};
 use memdir::{Memory as Core, SyncError, SyncOptions, Synced};
+use pyo3::exceptions::PyTypeError;
 use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
-use pyo3::{type_hint_identifier, type_hint_subscript};
+use pyo3::types::PyString;
+use pyo3::{type_hint_identifier, type_hint_subscript, type_hint_union};
 
 use crate::cancel::{interruptible_by, of_call};
 use crate::errors::{store_error, sync_error};
 use crate::guarded::call;
 use crate::hints::{self, Hint, hint};
+use crate::hooks::unawaited;
 use crate::interruption::pass_on;
 use crate::logging;
 use crate::options::{OrDefault, read, wrong_argument};
@@ -27,6 +31,49 @@ hint!(
         hints::OBJECT
     )
 );
+
+hint!(
+    /// The way in which conflicts end: a word, or a function that merges.
+    OnConflict = type_hint_union!(
+        hints::OnConflict::HINT,
+        type_hint_subscript!(
+            type_hint_identifier!("collections.abc", "Callable"),
+            PyStaticExpr::List { elts: &[<SyncMerge as Hint>::HINT] },
+            type_hint_union!(hints::STR, hints::NONE)
+        )
+    )
+);
+
+/// Reads the way in which conflicts end.
+pub(crate) fn on_conflict(given: OrDefault<'_, OnConflict>) -> PyResult<memdir::OnConflict> {
+    match given {
+        OrDefault::Value(given, _) if given.is_callable() => {
+            let function = given.unbind();
+            Ok(memdir::OnConflict::merge(move |file| merge(&function, file)))
+        }
+        given => given.or("on_conflict", memdir::OnConflict::default(), Given::word),
+    }
+}
+
+/// The text that the function makes of both. Its exception is the error.
+fn merge(function: &Py<PyAny>, file: &SyncMerge) -> Result<Option<String>, MergeError> {
+    let merged = attached(|py| {
+        let returned = call(function.bind(py), (results::to_python(py, file)?,), None)?;
+        if let Some(error) = unawaited("on_conflict", &returned) {
+            return Err(error);
+        }
+        match returned.cast::<PyString>() {
+            Ok(text) => text.extract().map(Some),
+            Err(_) if returned.is_none() => Ok(None),
+            Err(_) => {
+                let kind = returned.get_type().name()?;
+                let problem = format!("`on_conflict` must return a str or None, got {kind}");
+                Err(PyTypeError::new_err(problem))
+            }
+        }
+    });
+    Ok(merged.ok_or("the interpreter is shutting down")??)
+}
 
 /// Reads the names of both memories. `None` selects the default names.
 pub(crate) fn names(given: OrDefault<'_, hints::TwoNames>) -> PyResult<[Option<String>; 2]> {
@@ -75,6 +122,10 @@ pub(crate) fn sync(
     match (synced, raised) {
         (_, Some(error)) => Err(error),
         (Ok(synced), None) => Ok(synced),
+        (Err(SyncError::Merge { path, error }), None) => Err(match error.downcast::<PyErr>() {
+            Ok(raised) => *raised,
+            Err(error) => sync_error(py, &SyncError::Merge { path, error }),
+        }),
         (Err(SyncError::Store { error, .. }), None) => Err(store_error(py, &error)),
         (Err(error), None) => Err(sync_error(py, &error)),
     }

@@ -106,6 +106,7 @@ def _of_methods(directory: Path, told: list[Any]) -> Iterator[Any]:
     other = Memory(directory / "other")
     other.write("/memories/drinks/tea.md", "rooibos\n")
     other.write("/memories/large.md", "a long text\n")
+    memory.sync(other, dry_run=True, on_conflict=told.append)
     yield memory.sync(other, max_file_bytes=8, on_progress=told.append)
     laptop, server = Memory("memory:", history=True), Memory("memory:", history=True)
     laptop.write("/memories/drinks/tea.md", "wrong\n")
@@ -316,6 +317,8 @@ def test_words_have_types_of_their_own(values: dict[str, list[Any]]) -> None:
     assert_type(synced.conflicts[0].side, memdir.SyncSide)
     assert_type(left_out.reason, memdir.SyncReason)
     assert_type(of_sync.phase, memdir.SyncPhase)
+    merge: memdir.SyncMerge = values["SyncMerge"][0]
+    assert_type(merge.base, str | None)
     assert (synced.conflicts[0].side, left_out.reason, of_sync.phase) == (
         "b",
         "too_large",

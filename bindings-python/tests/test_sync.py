@@ -26,6 +26,7 @@ from memdir import (
     SyncChange,
     Synced,
     SyncError,
+    SyncMerge,
     SyncProgress,
     open_store,
 )
@@ -249,6 +250,139 @@ def test_progress_is_told_and_can_end_it() -> None:
     laptop.sync(server, on_progress=lambda _: None)
     assert contents(laptop) == contents(server)
     assert len(contents(laptop)) == 3
+
+
+# --- conflicts ---------------------------------------------------------------------------------
+
+
+def in_conflict() -> tuple[Memory, Memory]:
+    laptop, server = synced_with("green\n")
+    laptop.write(TEA, "white\n")
+    server.write(TEA, "red\n")
+    return laptop, server
+
+
+def test_a_function_merges_a_conflict() -> None:
+    laptop, server = in_conflict()
+    asked: list[SyncMerge] = []
+
+    def merge(file: SyncMerge) -> str:
+        asked.append(file)
+        # It may use both memories.
+        return file.a + server.read(file.path)
+
+    synced = laptop.sync(server, on_conflict=merge)
+    assert [(change.side, change.action) for change in synced.changes] == [
+        ("a", "merged"),
+        ("b", "merged"),
+    ]
+    assert synced.conflicts == ()
+    assert contents(laptop) == contents(server) == {TEA: "white\nred\n"}
+    [file] = asked
+    assert (file.path, file.a, file.b, file.base) == (TEA, "white\n", "red\n", "green\n")
+    assert file.modified_a is not None
+    assert file.modified_b is not None
+    assert not laptop.sync(server, on_conflict=merge).changes
+
+
+@pytest.mark.parametrize("text", ["", "ä\0\r\nno end", "x" * 2_000_000])
+def test_a_function_may_return_any_text(text: str) -> None:
+    laptop, server = in_conflict()
+    laptop.sync(server, on_conflict=lambda _: text)
+    assert server.read(TEA) == text
+
+
+def test_none_keeps_both() -> None:
+    laptop, server = in_conflict()
+    [conflict] = laptop.sync(server, on_conflict=lambda _: None).conflicts
+    assert contents(server) == {TEA: "white\n", conflict.copy_path: "red\n"}
+
+
+async def returns_a_text(_: SyncMerge) -> str:
+    return "never"
+
+
+WRONG: list[tuple[Any, type[BaseException], str]] = [
+    (lambda _: 5, TypeError, "`on_conflict` must return a str or None, got int"),
+    (lambda _: b"white", TypeError, "must return a str or None, got bytes"),
+    (lambda _: "\ud800", UnicodeEncodeError, "surrogates not allowed"),
+    (lambda: "white", TypeError, "positional argument"),
+    (returns_a_text, TypeError, "`on_conflict` returned an awaitable, and only AsyncMemory"),
+]
+
+
+@pytest.mark.parametrize(("function", "error", "says"), WRONG)
+def test_a_wrong_result_ends_the_sync(function: Any, error: type[Exception], says: str) -> None:
+    laptop, server = in_conflict()
+    with pytest.raises(error, match=says):
+        laptop.sync(server, on_conflict=function)
+    assert (laptop.read(TEA), server.read(TEA)) == ("white\n", "red\n")
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("mine"), KeyboardInterrupt(), SystemExit(3)])
+def test_the_exception_of_a_function_is_raised_as_it_is(error: BaseException) -> None:
+    laptop, server = in_conflict()
+
+    def merge(_: SyncMerge) -> str:
+        raise error
+
+    with pytest.raises(type(error)) as raised:
+        laptop.sync(server, on_conflict=merge)
+    assert raised.value is error
+    assert laptop.sync(server, on_conflict=lambda file: file.b).equal == 1
+    assert laptop.read(TEA) == "red\n"
+
+
+@on_both
+def test_a_coroutine_function_merges_a_conflict(backend: str) -> None:
+    async def run() -> None:
+        async with AsyncMemory("memory:") as laptop, AsyncMemory("memory:") as server:
+            await laptop.write(TEA, "white\n")
+            await server.write(TEA, "red\n")
+
+            async def failing(_: SyncMerge) -> str:
+                await anyio.sleep(0)
+                raise ZeroDivisionError
+
+            async def merge(file: SyncMerge) -> str:
+                await anyio.sleep(0)
+                return file.a + await server.read(file.path)
+
+            with pytest.raises(ZeroDivisionError):
+                await laptop.sync(server, on_conflict=failing)
+            await laptop.sync(server, on_conflict=merge)
+            assert await laptop.read(TEA) == await server.read(TEA) == "white\nred\n"
+            await laptop.write(TEA, "a\n")
+            await server.write(TEA, "b\n")
+            # A plain function is called on the thread of the sync.
+            await laptop.sync(server, on_conflict=lambda file: file.b)
+            assert await laptop.read(TEA) == "b\n"
+
+    anyio.run(run, backend=backend)
+
+
+@on_both
+def test_a_cancelled_task_does_not_wait_for_its_function(backend: str) -> None:
+    async def run() -> None:
+        server = Memory("memory:")
+        server.write(TEA, "red\n")
+        waits = anyio.Event()
+
+        async def merge(_: SyncMerge) -> str:
+            scope.cancel()
+            await waits.wait()
+            return "never"
+
+        # Closing it waits for its calls.
+        async with AsyncMemory("memory:") as laptop:
+            await laptop.write(TEA, "white\n")
+            with anyio.CancelScope() as scope:
+                await laptop.sync(server, on_conflict=merge)
+            assert scope.cancelled_caught
+            waits.set()
+        assert server.read(TEA) == "red\n"
+
+    anyio.run(run, backend=backend)
 
 
 class Failing(DictStore):

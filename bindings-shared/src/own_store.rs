@@ -208,7 +208,7 @@ impl<'w> Wait<'w> {
     /// Whether the store may have changed something, or may yet.
     fn may_have_changed(&self, progress: u8) -> bool {
         match self.operation {
-            "info" | "list" | "make" | "modified" | "open" | "read" => false,
+            "info" | "list" | "make" | "merge" | "modified" | "open" | "read" => false,
             "update" => progress == EDITED,
             _ => progress != SENT,
         }
@@ -234,7 +234,7 @@ pub fn asked(operation: &str) -> String {
 mod tests {
     use super::*;
 
-    const READS: [&str; 6] = ["info", "list", "make", "modified", "open", "read"];
+    const READS: [&str; 7] = ["info", "list", "make", "merge", "modified", "open", "read"];
     const CHANGES: [&str; 7] =
         ["write", "delete", "rename", "clear", "set_modified", "record_access", "delete_unused"];
 

@@ -56,7 +56,7 @@ pub use rekey::{rekey, rekey_store};
 pub use reply::{Reply, ReplyImage, image_type};
 pub use results::*;
 pub use store::{Edit, Store, StoreError};
-pub use sync::{OnConflict, SyncWatch};
+pub use sync::{OnConflict, SyncMerger, SyncWatch};
 pub use watch::Watch;
 
 uniffi::setup_scaffolding!("memdir");

@@ -1085,8 +1085,8 @@ pub enum SyncErrorKind {
     TooManyDeletions,
     /// A memory that the sync would have to change is read-only.
     ReadOnly,
-    /// The callback for the progress or a cancellation stopped the sync. The changes before that stay, and the next
-    /// sync makes the others.
+    /// The callback for the progress, a function that merges conflicts, or a cancellation stopped the sync. The changes
+    /// before that stay, and the next sync makes the others.
     Stopped,
 }
 
@@ -1122,6 +1122,41 @@ impl From<memdir::sync::SyncLeftOut> for SyncLeftOut {
             side: value.side.into(),
             reason: value.reason.into(),
             details: value.details,
+        }
+    }
+}
+
+/// A text file that both memories changed in ways that cannot be merged.
+///
+/// A function of your own gets it, and returns the text that both memories get.
+#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
+pub struct SyncMerge {
+    /// The file.
+    pub path: String,
+    /// The text of the first memory.
+    pub a: String,
+    /// The text of the second memory.
+    pub b: String,
+    /// The text that both memories last agreed on; null if they never did, or it was larger than 1 MiB.
+    #[uniffi(default = None)]
+    pub base: Option<String>,
+    /// When the file of the first memory was last written, if its store keeps times.
+    #[uniffi(default = None)]
+    pub modified_a: Option<SystemTime>,
+    /// When the file of the second memory was last written, if its store keeps times.
+    #[uniffi(default = None)]
+    pub modified_b: Option<SystemTime>,
+}
+
+impl From<memdir::sync::SyncMerge> for SyncMerge {
+    fn from(value: memdir::sync::SyncMerge) -> Self {
+        Self {
+            path: value.path.to_string(),
+            a: value.a,
+            b: value.b,
+            base: value.base,
+            modified_a: value.modified_a,
+            modified_b: value.modified_b,
         }
     }
 }

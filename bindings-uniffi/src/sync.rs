@@ -15,7 +15,7 @@ use crate::error::MemdirError;
 use crate::files::count;
 use crate::memory::Memory;
 use crate::option_values::texts;
-use crate::results::{SyncErrorKind, SyncProgress, Synced};
+use crate::results::{SyncErrorKind, SyncMerge, SyncProgress, Synced};
 use crate::store::StoreError;
 
 /// The content that wins a conflict of a sync.
@@ -48,6 +48,35 @@ pub trait SyncWatch: Send + Sync {
     fn syncing(&self, progress: SyncProgress) -> Result<bool, StoreError>;
 }
 
+/// Merges the conflicts of a sync.
+#[uniffi::export(rust, foreign)]
+pub trait SyncMerger: Send + Sync {
+    /// Merges the texts of a file that both memories changed in ways that cannot be merged line by line. Returns the text
+    /// that both memories get; null keeps both contents. If it throws, the sync ends.
+    ///
+    /// The calls come one after another, in the thread of the sync, and in a dry run as well. A call may take long, and may
+    /// use both memories: if one of the texts is changed meanwhile, it is called again. It is not called for contents that
+    /// are not text, which are both kept.
+    fn merge(&self, file: SyncMerge) -> Result<Option<MemdirText>, StoreError>;
+}
+
+/// The way in which conflicts end.
+fn ending(
+    word: Option<OnConflict>,
+    merger: Option<Arc<dyn SyncMerger>>,
+) -> Result<CoreOnConflict, MemdirError> {
+    let Some(merger) = merger else { return Ok(word.map(Into::into).unwrap_or_default()) };
+    if word.is_some() {
+        return Err(ConfigError::of_option("merger")
+            .and(" and onConflict exclude each other")
+            .into());
+    }
+    Ok(CoreOnConflict::merge(move |file| {
+        let text = merger.merge(file.clone().into())?;
+        text.map(|text| Ok(str::from_utf8(text.as_bytes())?.to_owned())).transpose()
+    }))
+}
+
 #[uniffi::export]
 impl Memory {
     /// Makes this memory and `other` equal. In the result this memory is `a`, and `other` is `b`. The model cannot
@@ -60,6 +89,7 @@ impl Memory {
     /// actor `sync`.
     ///
     /// - `on_conflict`: the content that wins if the changes cannot be merged; null keeps both.
+    /// - `merger`: merges such contents itself.
     /// - `one_way`: only `other` is changed.
     /// - `dry_run`: nothing is changed, and the result says what would be.
     /// - `delete`: allows the sync to delete more than a quarter of a memory's files, or all of them.
@@ -71,10 +101,12 @@ impl Memory {
     ///   name of the directory, or `a` and `b`.
     /// - `watch`: receives the progress, and can stop the sync.
     ///
-    /// Throws `Sync`, whose `kind` says why, `Config` if an option is wrong, `Store` if a store failed or `watch` threw.
+    /// Throws `Sync`, whose `kind` says why, `Config` if an option is wrong, `Store` if a store failed, or `watch` or
+    /// `merger` threw.
     /// After a stop or a failure, the changes that were made before stay, and the next sync makes the others.
     #[uniffi::method(default(
         on_conflict = None,
+        merger = None,
         one_way = false,
         dry_run = false,
         delete = false,
@@ -89,6 +121,7 @@ impl Memory {
         &self,
         other: Arc<Self>,
         on_conflict: Option<OnConflict>,
+        merger: Option<Arc<dyn SyncMerger>>,
         one_way: bool,
         dry_run: bool,
         delete: bool,
@@ -99,7 +132,7 @@ impl Memory {
         watch: Option<Arc<dyn SyncWatch>>,
     ) -> Result<Synced, MemdirError> {
         let mut options = SyncOptions::default();
-        options.on_conflict = on_conflict.map(Into::into).unwrap_or_default();
+        options.on_conflict = ending(on_conflict, merger)?;
         (options.one_way, options.dry_run, options.delete) = (one_way, dry_run, delete);
         options.redactions = redactions;
         options.exclude = patterns(&texts("exclude", exclude)?)?;
@@ -142,6 +175,9 @@ impl From<SyncError> for MemdirError {
             (SyncError::Store { error, .. }, _) => {
                 let kind = error.kind().into();
                 Self::Store { reason, answer: Self::from(error).reply().content, kind }
+            }
+            (SyncError::Merge { path, error }, _) => {
+                CoreStoreError::failed(format!("merging {path}"), error).into()
             }
             (_, kind) => {
                 Self::Sync { reason, kind: kind.map_or(SyncErrorKind::Stopped, Into::into) }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use memdir_ffi::{
-    Cancellation, Command, Edit, Entry, HookDecision, MemdirError, MemdirKey, Memory,
+    Cancellation, Command, Edit, Entry, HookDecision, MemdirError, MemdirKey, MemdirText, Memory,
     MemoryOptions, OnConflict, OnExisting, Outcome, Store, StoreError, StoreFactory, SyncErrorKind,
-    SyncProgress, SyncWatch, Synced, cancelled_reply, check_contract, open_store, rekey_store,
+    SyncMerge, SyncMerger, SyncProgress, SyncWatch, Synced, cancelled_reply, check_contract,
+    open_store, rekey_store,
 };
 
 fn defaults() -> MemoryOptions {
@@ -397,7 +398,8 @@ fn a_sync_has_errors_of_its_own_and_those_of_its_watch() {
     let sync = |memory: &Arc<Memory>, watch: Option<Watching>| {
         let watch = watch.map(|watch| Arc::new(watch) as Arc<dyn SyncWatch>);
         let keep = Some(OnConflict::KeepBoth);
-        one.sync(Arc::clone(memory), keep, false, false, false, false, vec![], None, None, watch)
+        let other = Arc::clone(memory);
+        one.sync(other, keep, None, false, false, false, false, vec![], None, None, watch)
     };
     let kind = |synced: Result<Synced, MemdirError>| match synced.unwrap_err() {
         MemdirError::Sync { kind, .. } => kind,
@@ -411,10 +413,50 @@ fn a_sync_has_errors_of_its_own_and_those_of_its_watch() {
     let synced = sync(&other, Some(Watching(Ok(true)))).unwrap();
     assert_eq!((synced.changes.len(), synced.equal), (1, 1));
     let names = Some(vec!["laptop".into()]);
-    let wrong =
-        one.sync(other, None, false, false, false, false, vec![], None, names, None).unwrap_err();
+    let wrong = one
+        .sync(other, None, None, false, false, false, false, vec![], None, names, None)
+        .unwrap_err();
     assert!(
         matches!(&wrong, MemdirError::Config { option: Some(option), .. } if option == "names")
     );
     assert_eq!(wrong.to_string(), "names must be two names, got [\"laptop\"]");
+}
+
+/// Answers with this text.
+struct Merging(Result<Option<&'static str>, StoreError>);
+
+impl SyncMerger for Merging {
+    fn merge(&self, file: SyncMerge) -> Result<Option<MemdirText>, StoreError> {
+        assert_eq!((&*file.path, &*file.a, &*file.b), ("/memories/a", "one", "two"));
+        self.0.clone().map(|text| text.map(Into::into))
+    }
+}
+
+#[test]
+fn a_merger_ends_conflicts() {
+    let sync = |answer, word| {
+        let memory = || Arc::new(Memory::new(Some("memory:".into()), defaults(), None).unwrap());
+        let (one, other) = (memory(), memory());
+        one.create("/memories/a".into(), "one".into()).unwrap();
+        other.create("/memories/a".into(), "two".into()).unwrap();
+        let merger = Some(Arc::new(Merging(answer)) as Arc<dyn SyncMerger>);
+        let end = Arc::clone(&other);
+        let synced =
+            one.sync(end, word, merger, false, false, false, false, vec![], None, None, None);
+        (synced, other.read("/memories/a".into()).unwrap())
+    };
+    let (synced, text) = sync(Ok(Some("both")), None);
+    assert_eq!((synced.unwrap().changes.len(), &*text), (2, "both"));
+    let (synced, text) = sync(Ok(None), None);
+    assert_eq!((synced.unwrap().conflicts.len(), &*text), (1, "one"));
+    let failed = StoreError::Failed { reason: "no model".to_owned() };
+    for (answer, word, says) in [
+        (Err(failed), None, "no model"),
+        (Ok(None), Some(OnConflict::A), "merger and onConflict exclude each other"),
+    ] {
+        let (synced, text) = sync(answer, word);
+        let error = synced.unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+        assert_eq!(text, "two");
+    }
 }

@@ -12,6 +12,7 @@ from memdir import _memdir
 from memdir._async_hooks import Hooks
 from memdir._async_watch import AsyncWatch
 from memdir._embedder import AwaitedEmbedder
+from memdir._merging import awaited_here
 from memdir._errors import StoreError
 from memdir._loops import NoThreadError, in_thread, running_loop, until_idle
 from memdir._reply import ViewT_co
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from memdir._memdir import Memory
+    from memdir._merging import AsyncMergeFunction
     from memdir._options import AsyncMemoryOptions, AsyncTextOnly, Dialect, Places
     from memdir._reply import ImageBlock, Reply
     from memdir._results import (
@@ -490,7 +492,7 @@ class AsyncMemory(Generic[ViewT_co]):
         self,
         other: Memory[Any] | AsyncMemory[Any] | Places,
         *,
-        on_conflict: Literal["keep-both", "a", "b"] = "keep-both",
+        on_conflict: Literal["keep-both", "a", "b"] | AsyncMergeFunction = "keep-both",
         one_way: bool = False,
         dry_run: bool = False,
         delete: bool = False,
@@ -502,7 +504,8 @@ class AsyncMemory(Generic[ViewT_co]):
     ) -> Synced:
         """Makes this memory and another one equal. Same as `Memory.sync`.
 
-        The call has a thread of its own, which also calls `on_progress`. If the task is cancelled,
+        The call has a thread of its own, which also calls `on_progress`. If `on_conflict` is a
+        coroutine function, it is awaited on the event loop of this task. If the task is cancelled,
         the sync stops before its next change. The changes before that stay.
 
         Raises:
@@ -515,7 +518,7 @@ class AsyncMemory(Generic[ViewT_co]):
         work = partial(
             self._memory.sync,
             other,
-            on_conflict=on_conflict,
+            on_conflict=awaited_here(on_conflict) if callable(on_conflict) else on_conflict,
             one_way=one_way,
             dry_run=dry_run,
             delete=delete,

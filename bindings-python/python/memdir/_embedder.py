@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from inspect import CORO_CREATED
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from memdir import _memdir
-from memdir._loops import running_loop
+from memdir._loops import await_on, running_loop
 
 if TYPE_CHECKING:
     from memdir._loops import AsyncioLoop, TrioLoop
@@ -60,11 +59,8 @@ class AwaitedEmbedder:
         vectors = self._embedder(texts, **named)
         if not inspect.isawaitable(vectors):
             return vectors
-        try:
-            if self._loop is None:
-                raise RuntimeError("a coroutine function needs a search by `AsyncMemory`")
-            return self._loop.result(vectors)
-        finally:
-            # Otherwise Python prints a warning about a coroutine that no loop has begun.
-            if inspect.iscoroutine(vectors) and inspect.getcoroutinestate(vectors) == CORO_CREATED:
+        if self._loop is None:
+            if inspect.iscoroutine(vectors):
                 vectors.close()
+            raise RuntimeError("a coroutine function needs a search by `AsyncMemory`")
+        return await_on(self._loop, vectors)

@@ -285,6 +285,17 @@ def _shield(library: Any) -> AbstractContextManager[object]:
     return scope
 
 
+def await_on(loop: AsyncioLoop | TrioLoop, awaitable: Awaitable[T]) -> T:
+    """Awaits on a loop, and returns the result to the thread of the core that calls this."""
+    try:
+        return loop.result(awaitable)
+    finally:
+        # Otherwise Python prints a warning about a coroutine that no loop has begun.
+        if inspect.iscoroutine(awaitable):
+            if inspect.getcoroutinestate(awaitable) == inspect.CORO_CREATED:
+                awaitable.close()
+
+
 class _Here(threading.local):
     """The loop that this thread ran last."""
 

@@ -11,7 +11,7 @@ from memdir._errors import MemdirError
 from memdir._embedder import Embedder
 from memdir._hooks import BeforeWithCall
 from memdir._reply import ImageBlock, Reply, ViewT_co
-from memdir._results import BlamedLine, Change, Checked, Copied, CopyProgress, Entry, Erased, Event, Expired, ExpiryProgress, GrepMatch, HistoryMatch, Namespace, PastFile, RedactedText, Restored, SearchResults, SensitiveMatch, Stats, SyncProgress, Synced, Version
+from memdir._results import BlamedLine, Change, Checked, Copied, CopyProgress, Entry, Erased, Event, Expired, ExpiryProgress, GrepMatch, HistoryMatch, Namespace, PastFile, RedactedText, Restored, SearchResults, SensitiveMatch, Stats, SyncMerge, SyncProgress, Synced, Version
 from memdir._store import Store
 from os import PathLike
 from pathlib import Path
@@ -795,7 +795,7 @@ class Memory(Generic[ViewT_co]):
             RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
         """
-    def sync(self, /, other: Memory[Any] | AsyncMemory[Any] | str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, on_conflict: Literal["keep-both", "a", "b"] = "keep-both", one_way: bool = False, dry_run: bool = False, delete: bool = False, redactions: bool = False, exclude: Sequence[str] = (), max_file_bytes: SupportsIndex | None = None, names: tuple[str, str] | None = None, on_progress: Callable[[SyncProgress], object] | None = None) -> Synced:
+    def sync(self, /, other: Memory[Any] | AsyncMemory[Any] | str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, on_conflict: Literal["keep-both", "a", "b"] | Callable[[SyncMerge], str | None] = "keep-both", one_way: bool = False, dry_run: bool = False, delete: bool = False, redactions: bool = False, exclude: Sequence[str] = (), max_file_bytes: SupportsIndex | None = None, names: tuple[str, str] | None = None, on_progress: Callable[[SyncProgress], object] | None = None) -> Synced:
         """
         Makes this memory and another one equal, in both directions, and loses nothing. The model cannot
         call this.
@@ -816,6 +816,10 @@ class Memory(Generic[ViewT_co]):
                 this memory is `"a"`, and the other one is `"b"`.
             on_conflict: The content that wins if both memories changed a file in ways that cannot be
                 merged: `"a"` that of this memory, `"b"` that of the other one, `"keep-both"` neither.
+                A function gets a `SyncMerge` with both texts, and returns the text that both memories
+                get, or `None` to keep both. It is called for one file after another, again if one of
+                the texts is changed meanwhile, and with `dry_run`, too, but not for contents that are
+                not text: of those both are kept. An exception that it raises ends the sync.
             one_way: Change only the other memory. This one may be read-only.
             dry_run: Only return what would be done.
             delete: Allow the sync to delete more than eight files that are more than a quarter of a

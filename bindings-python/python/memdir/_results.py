@@ -233,8 +233,8 @@ Nothing was changed, unless it is `stopped`.
 - `"too_many_deletions"`: More than a quarter of a memory's files would be deleted, or all of them,
   and the option `delete` was not set.
 - `"read_only"`: A memory that the sync would have to change is read-only.
-- `"stopped"`: The callback for the progress or a cancellation stopped the sync. The changes before
-  that stay, and the next sync makes the others.
+- `"stopped"`: The callback for the progress, a function that merges conflicts, or a cancellation
+  stopped the sync. The changes before that stay, and the next sync makes the others.
 """
 
 SyncReason = Literal[
@@ -910,6 +910,30 @@ class SyncLeftOut:
 
 
 @dataclass(frozen=True, slots=True)
+class SyncMerge:
+    """A text file that both memories changed in ways that cannot be merged.
+
+    A function of your own gets it, and returns the text that both memories get.
+
+    Attributes:
+        path: The file.
+        a: The text of the first memory.
+        b: The text of the second memory.
+        base: The text that both memories last agreed on; `None` if they never did, or it was larger
+            than 1 MiB.
+        modified_a: When the file of the first memory was last written, if its store keeps times.
+        modified_b: When the file of the second memory was last written, if its store keeps times.
+    """
+
+    path: str
+    a: str
+    b: str
+    base: str | None
+    modified_a: datetime | None
+    modified_b: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class SyncProgress:
     """The progress of a sync.
 
@@ -1006,6 +1030,7 @@ for _class in (
     SyncChange,
     SyncConflict,
     SyncLeftOut,
+    SyncMerge,
     SyncProgress,
     SyncRedaction,
     Synced,

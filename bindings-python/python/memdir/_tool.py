@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from memdir._errors import MemdirError
+    from memdir._merging import AsyncMergeFunction, MergeFunction
     from memdir._options import AsyncMemoryOptions, MemoryOptions, Places
     from memdir._request import ToolEntry
     from memdir._results import Expired, ExpiryProgress, Synced, SyncProgress
@@ -341,7 +342,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
         self,
         other: Memory[Any] | AsyncMemory[Any] | Places,
         *,
-        on_conflict: Literal["keep-both", "a", "b"] = "keep-both",
+        on_conflict: Literal["keep-both", "a", "b"] | MergeFunction = "keep-both",
         one_way: bool = False,
         dry_run: bool = False,
         delete: bool = False,
@@ -602,7 +603,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         self,
         other: Memory[Any] | AsyncMemory[Any] | Places,
         *,
-        on_conflict: Literal["keep-both", "a", "b"] = "keep-both",
+        on_conflict: Literal["keep-both", "a", "b"] | AsyncMergeFunction = "keep-both",
         one_way: bool = False,
         dry_run: bool = False,
         delete: bool = False,

@@ -69,8 +69,7 @@ impl Carrying<'_, '_> {
                 1
             };
             for steps in same.chunks(chunk) {
-                self.sides.a.check()?;
-                self.sides.b.check()?;
+                self.check()?;
                 let mut report = |path: &MemoryPath, files| {
                     let at = SyncProgress { phase: SyncPhase::Changing, path, files, of_files };
                     match progress(at) {
@@ -164,6 +163,13 @@ impl Carrying<'_, '_> {
             Step::Forget { path } => effects.gone.push(path.clone()),
         }
         Ok(effects)
+    }
+
+    /// # Errors
+    /// [`SyncError::Stopped`] after a cancellation.
+    pub(super) fn check(&self) -> Result<(), SyncError> {
+        self.sides.a.check()?;
+        self.sides.b.check()
     }
 
     pub(super) fn found(&self, side: SyncSide, path: &MemoryPath) -> Option<&Found> {

@@ -80,6 +80,13 @@ impl SyncError {
         }
     }
 
+    pub(super) fn of_merge(path: &MemoryPath, error: MergeError) -> Self {
+        match error.downcast_ref() {
+            Some(StoreError::Cancelled) => Self::Stopped,
+            _ => Self::Merge { path: path.clone(), error },
+        }
+    }
+
     pub(super) fn of(side: SyncSide, path: &MemoryPath, error: StoreError) -> Self {
         match error {
             StoreError::Cancelled => Self::Stopped,

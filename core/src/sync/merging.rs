@@ -45,8 +45,7 @@ impl Carrying<'_, '_> {
         let mut files = std::mem::take(&mut effects.to_merge);
         files.sort_by(|(one, _), (other, _)| one.cmp(other));
         for (path, digests) in &files {
-            self.sides.a.check()?;
-            self.sides.b.check()?;
+            self.check()?;
             let at = Both::new(|_| path);
             let Some((contents, _)) = self.compare(at, path, digests)? else {
                 effects.disturbed.push(path.clone());
@@ -83,8 +82,8 @@ impl Carrying<'_, '_> {
             modified_a: modified(SyncSide::A),
             modified_b: modified(SyncSide::B),
         };
-        let merged =
-            function(&conflict).map_err(|error| SyncError::Merge { path: path.clone(), error })?;
+        let merged = function(&conflict).map_err(|error| SyncError::of_merge(path, error))?;
+        self.check()?;
         Ok(merged.map(|text| Both { a: text.clone(), b: text }))
     }
 

@@ -31,7 +31,7 @@ pub enum OnConflict {
 /// called again with the new contents.
 pub type MergeFunction = dyn Fn(&SyncMerge) -> Result<Option<String>, MergeError> + Send + Sync;
 
-/// The error of a [`MergeFunction`].
+/// The error of a [`MergeFunction`]. [`StoreError::Cancelled`](crate::StoreError::Cancelled) counts as a cancellation of the sync.
 pub type MergeError = Box<dyn std::error::Error + Send + Sync>;
 
 impl OnConflict {

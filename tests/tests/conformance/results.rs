@@ -67,6 +67,7 @@ fn the_types_in_other_languages_are_made_from_those_in_rust() {
         memdir::sync::SyncConflict,
         memdir::sync::SyncErrorKind,
         memdir::sync::SyncLeftOut,
+        memdir::sync::SyncMerge,
         memdir::sync::SyncRedaction,
         memdir::sync::SyncPhase,
         memdir::sync::SyncProgress<'static>,

@@ -96,12 +96,13 @@ extension Memory {
     /// Makes this memory and another one equal. This is the blocking `sync` for asynchronous code. The model cannot call
     /// this. If the task is cancelled, the sync stops, and the changes that were made before stay.
     public func sync(
-        other: Memory, onConflict: OnConflict? = nil, oneWay: Bool = false, dryRun: Bool = false, delete: Bool = false,
+        other: Memory, onConflict: OnConflict? = nil, merger: (any SyncMerger)? = nil, oneWay: Bool = false,
+        dryRun: Bool = false, delete: Bool = false,
         redactions: Bool = false, exclude: [String] = [], maxFileBytes: Int64? = nil, names: [String]? = nil, watch: (any SyncWatch)? = nil
     ) async throws -> Synced {
         try await off {
             try $0.sync(
-                other: other, onConflict: onConflict, oneWay: oneWay, dryRun: dryRun, delete: delete, redactions: redactions,
+                other: other, onConflict: onConflict, merger: merger, oneWay: oneWay, dryRun: dryRun, delete: delete, redactions: redactions,
                 exclude: exclude, maxFileBytes: maxFileBytes, names: names, watch: watch)
         }
     }

@@ -2556,6 +2556,7 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      * actor `sync`.
      *
      * - `on_conflict`: the content that wins if the changes cannot be merged; null keeps both.
+     * - `merger`: merges such contents itself.
      * - `one_way`: only `other` is changed.
      * - `dry_run`: nothing is changed, and the result says what would be.
      * - `delete`: allows the sync to delete more than a quarter of a memory's files, or all of them.
@@ -2567,10 +2568,11 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      * name of the directory, or `a` and `b`.
      * - `watch`: receives the progress, and can stop the sync.
      *
-     * Throws `Sync`, whose `kind` says why, `Config` if an option is wrong, `Store` if a store failed or `watch` threw.
+     * Throws `Sync`, whose `kind` says why, `Config` if an option is wrong, `Store` if a store failed, or `watch` or
+     * `merger` threw.
      * After a stop or a failure, the changes that were made before stay, and the next sync makes the others.
      */
-    func sync(other: Memory, onConflict: OnConflict?, oneWay: Bool, dryRun: Bool, delete: Bool, redactions: Bool, exclude: [MemdirText], maxFileBytes: Int64?, names: [MemdirText]?, watch: SyncWatch?) throws  -> Synced
+    func sync(other: Memory, onConflict: OnConflict?, merger: SyncMerger?, oneWay: Bool, dryRun: Bool, delete: Bool, redactions: Bool, exclude: [MemdirText], maxFileBytes: Int64?, names: [MemdirText]?, watch: SyncWatch?) throws  -> Synced
 
     /**
      * Watches the files at `path` and below it for changes: by this process, by other processes, and by programs that
@@ -3567,6 +3569,7 @@ open func stats()throws  -> Stats  {
      * actor `sync`.
      *
      * - `on_conflict`: the content that wins if the changes cannot be merged; null keeps both.
+     * - `merger`: merges such contents itself.
      * - `one_way`: only `other` is changed.
      * - `dry_run`: nothing is changed, and the result says what would be.
      * - `delete`: allows the sync to delete more than a quarter of a memory's files, or all of them.
@@ -3578,16 +3581,18 @@ open func stats()throws  -> Stats  {
      * name of the directory, or `a` and `b`.
      * - `watch`: receives the progress, and can stop the sync.
      *
-     * Throws `Sync`, whose `kind` says why, `Config` if an option is wrong, `Store` if a store failed or `watch` threw.
+     * Throws `Sync`, whose `kind` says why, `Config` if an option is wrong, `Store` if a store failed, or `watch` or
+     * `merger` threw.
      * After a stop or a failure, the changes that were made before stay, and the next sync makes the others.
      */
-open func sync(other: Memory, onConflict: OnConflict? = nil, oneWay: Bool = false, dryRun: Bool = false, delete: Bool = false, redactions: Bool = false, exclude: [MemdirText] = [], maxFileBytes: Int64? = nil, names: [MemdirText]? = nil, watch: SyncWatch? = nil)throws  -> Synced  {
+open func sync(other: Memory, onConflict: OnConflict? = nil, merger: SyncMerger? = nil, oneWay: Bool = false, dryRun: Bool = false, delete: Bool = false, redactions: Bool = false, exclude: [MemdirText] = [], maxFileBytes: Int64? = nil, names: [MemdirText]? = nil, watch: SyncWatch? = nil)throws  -> Synced  {
     return try  FfiConverterTypeSynced_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_memory_sync(
             self.uniffiCloneHandle(),
         FfiConverterTypeMemory_lower(other),
         FfiConverterOptionTypeOnConflict.lower(onConflict),
+        FfiConverterOptionTypeSyncMerger.lower(merger),
         FfiConverterBool.lower(oneWay),
         FfiConverterBool.lower(dryRun),
         FfiConverterBool.lower(delete),
@@ -5431,6 +5436,228 @@ public func FfiConverterTypeSubscription_lift(_ handle: UInt64) throws -> Subscr
 #endif
 public func FfiConverterTypeSubscription_lower(_ value: Subscription) -> UInt64 {
     return FfiConverterTypeSubscription.lower(value)
+}
+
+
+
+
+
+
+/**
+ * Merges the conflicts of a sync.
+ */
+public protocol SyncMerger: AnyObject, Sendable {
+
+    /**
+     * Merges the texts of a file that both memories changed in ways that cannot be merged line by line. Returns the text
+     * that both memories get; null keeps both contents. If it throws, the sync ends.
+     *
+     * The calls come one after another, in the thread of the sync, and in a dry run as well. A call may take long, and may
+     * use both memories: if one of the texts is changed meanwhile, it is called again. It is not called for contents that
+     * are not text, which are both kept.
+     */
+    func merge(file: SyncMerge) throws  -> MemdirText?
+
+}
+/**
+ * Merges the conflicts of a sync.
+ */
+open class SyncMergerImpl: SyncMerger, @unchecked Sendable {
+    fileprivate let handle: UInt64
+
+    /// Used to instantiate a [FFIObject] without an actual handle, for fakes in tests, mostly.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public struct NoHandle {
+        public init() {}
+    }
+
+    // TODO: We'd like this to be `private` but for Swifty reasons,
+    // we can't implement `FfiConverter` without making this `required` and we can't
+    // make it `required` without making it `public`.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    required public init(unsafeFromHandle handle: UInt64) {
+        self.handle = handle
+    }
+
+    // This constructor can be used to instantiate a fake object.
+    // - Parameter noHandle: Placeholder value so we can have a constructor separate from the default empty one that may be implemented for classes extending [FFIObject].
+    //
+    // - Warning:
+    //     Any object instantiated with this constructor cannot be passed to an actual Rust-backed object. Since there isn't a backing handle the FFI lower functions will crash.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public init(noHandle: NoHandle) {
+        self.handle = 0
+    }
+
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public func uniffiCloneHandle() -> UInt64 {
+        return try! rustCall { uniffi_memdir_ffi_fn_clone_syncmerger(self.handle, $0) }
+    }
+    // No primary constructor declared for this class.
+
+    deinit {
+        if handle == 0 {
+            // Mock objects have handle=0 don't try to free them
+            return
+        }
+
+        try! rustCall { uniffi_memdir_ffi_fn_free_syncmerger(handle, $0) }
+    }
+
+
+
+
+    /**
+     * Merges the texts of a file that both memories changed in ways that cannot be merged line by line. Returns the text
+     * that both memories get; null keeps both contents. If it throws, the sync ends.
+     *
+     * The calls come one after another, in the thread of the sync, and in a dry run as well. A call may take long, and may
+     * use both memories: if one of the texts is changed meanwhile, it is called again. It is not called for contents that
+     * are not text, which are both kept.
+     */
+open func merge(file: SyncMerge)throws  -> MemdirText?  {
+    return try  FfiConverterOptionTypeMemdirText.lift(try rustCallWithError(FfiConverterTypeStoreError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_syncmerger_merge(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeSyncMerge_lower(file),uniffiCallStatus
+    )
+})
+}
+
+
+
+}
+
+
+
+// Put the implementation in a struct so we don't pollute the top-level namespace
+fileprivate struct UniffiCallbackInterfaceSyncMerger {
+
+    // Create the VTable using a series of closures.
+    // Swift automatically converts these into C callback functions.
+    //
+    // Store the vtable directly.
+    static let vtable: UniffiVTableCallbackInterfaceSyncMerger = UniffiVTableCallbackInterfaceSyncMerger(
+        uniffiFree: { (uniffiHandle: UInt64) -> () in
+            do {
+                try FfiConverterTypeSyncMerger.handleMap.remove(handle: uniffiHandle)
+            } catch {
+                print("Uniffi callback interface SyncMerger: handle missing in uniffiFree")
+            }
+        },
+        uniffiClone: { (uniffiHandle: UInt64) -> UInt64 in
+            do {
+                return try FfiConverterTypeSyncMerger.handleMap.clone(handle: uniffiHandle)
+            } catch {
+                fatalError("Uniffi callback interface SyncMerger: handle missing in uniffiClone")
+            }
+        },
+        merge: { (
+            uniffiHandle: UInt64,
+            file: RustBuffer,
+            uniffiOutReturn: UnsafeMutablePointer<RustBuffer>,
+            uniffiCallStatus: UnsafeMutablePointer<RustCallStatus>
+        ) in
+            let makeCall = {
+                () throws -> MemdirText? in
+                guard let uniffiObj = try? FfiConverterTypeSyncMerger.handleMap.get(handle: uniffiHandle) else {
+                    throw UniffiInternalError.unexpectedStaleHandle
+                }
+                return try uniffiObj.merge(
+                     file: try FfiConverterTypeSyncMerge_lift(file)
+                )
+            }
+
+
+            let writeReturn = { uniffiOutReturn.pointee = FfiConverterOptionTypeMemdirText.lower($0) }
+            uniffiTraitInterfaceCallWithError(
+                callStatus: uniffiCallStatus,
+                makeCall: makeCall,
+                writeReturn: writeReturn,
+                lowerError: FfiConverterTypeStoreError_lower
+            )
+        }
+    )
+
+    // Rust stores this pointer for future callback invocations, so it must live
+    // for the process lifetime (not just for the init function call).
+    //
+    // `nonisolated(unsafe)` is needed under Swift 6 strict concurrency.
+    // This is safe because the pointee is initialized once during static init
+    // and never mutated by either side of the FFI.  Its fields are C function pointers.
+    nonisolated(unsafe) static let vtablePtr: UnsafePointer<UniffiVTableCallbackInterfaceSyncMerger> = {
+        let ptr = UnsafeMutablePointer<UniffiVTableCallbackInterfaceSyncMerger>.allocate(capacity: 1)
+        ptr.initialize(to: vtable)
+        return UnsafePointer(ptr)
+    }()
+}
+
+private func uniffiCallbackInitSyncMerger() {
+    uniffi_memdir_ffi_fn_init_callback_vtable_syncmerger(UniffiCallbackInterfaceSyncMerger.vtablePtr)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeSyncMerger: FfiConverter {
+    fileprivate static let handleMap = UniffiHandleMap<SyncMerger>()
+
+    typealias FfiType = UInt64
+    typealias SwiftType = SyncMerger
+
+    public static func lift(_ handle: UInt64) throws -> SyncMerger {
+        if ((handle & 1) == 0) {
+            // Rust-generated handle, construct a new class that uses the handle to implement the
+            // interface
+            return SyncMergerImpl(unsafeFromHandle: handle)
+        } else {
+            // Swift-generated handle, get the object from the handle map
+            return try handleMap.remove(handle: handle)
+        }
+    }
+
+    public static func lower(_ value: SyncMerger) -> UInt64 {
+         if let rustImpl = value as? SyncMergerImpl {
+             // Rust-implemented object.  Clone the handle and return it
+            return rustImpl.uniffiCloneHandle()
+         } else {
+            // Swift object, generate a new vtable handle and return that.
+            return handleMap.insert(obj: value)
+         }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SyncMerger {
+        let handle: UInt64 = try readInt(&buf)
+        return try lift(handle)
+    }
+
+    public static func write(_ value: SyncMerger, into buf: inout [UInt8]) {
+        writeInt(&buf, lower(value))
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncMerger_lift(_ handle: UInt64) throws -> SyncMerger {
+    return try FfiConverterTypeSyncMerger.lift(handle)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncMerger_lower(_ value: SyncMerger) -> UInt64 {
+    return FfiConverterTypeSyncMerger.lower(value)
 }
 
 
@@ -9191,6 +9418,117 @@ public func FfiConverterTypeSyncLeftOut_lower(_ value: SyncLeftOut) -> RustBuffe
 
 
 /**
+ * A text file that both memories changed in ways that cannot be merged.
+ *
+ * A function of your own gets it, and returns the text that both memories get.
+ */
+public struct SyncMerge: Equatable, Hashable, Codable {
+    /**
+     * The file.
+     */
+    public let path: String
+    /**
+     * The text of the first memory.
+     */
+    public let a: String
+    /**
+     * The text of the second memory.
+     */
+    public let b: String
+    /**
+     * The text that both memories last agreed on; null if they never did, or it was larger than 1 MiB.
+     */
+    public let base: String?
+    /**
+     * When the file of the first memory was last written, if its store keeps times.
+     */
+    public let modifiedA: Date?
+    /**
+     * When the file of the second memory was last written, if its store keeps times.
+     */
+    public let modifiedB: Date?
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The file.
+         */path: String,
+        /**
+         * The text of the first memory.
+         */a: String,
+        /**
+         * The text of the second memory.
+         */b: String,
+        /**
+         * The text that both memories last agreed on; null if they never did, or it was larger than 1 MiB.
+         */base: String? = nil,
+        /**
+         * When the file of the first memory was last written, if its store keeps times.
+         */modifiedA: Date? = nil,
+        /**
+         * When the file of the second memory was last written, if its store keeps times.
+         */modifiedB: Date? = nil) {
+        self.path = path
+        self.a = a
+        self.b = b
+        self.base = base
+        self.modifiedA = modifiedA
+        self.modifiedB = modifiedB
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension SyncMerge: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeSyncMerge: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SyncMerge {
+        return
+            try SyncMerge(
+                path: FfiConverterString.read(from: &buf),
+                a: FfiConverterString.read(from: &buf),
+                b: FfiConverterString.read(from: &buf),
+                base: FfiConverterOptionString.read(from: &buf),
+                modifiedA: FfiConverterOptionTimestamp.read(from: &buf),
+                modifiedB: FfiConverterOptionTimestamp.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: SyncMerge, into buf: inout [UInt8]) {
+        FfiConverterString.write(value.path, into: &buf)
+        FfiConverterString.write(value.a, into: &buf)
+        FfiConverterString.write(value.b, into: &buf)
+        FfiConverterOptionString.write(value.base, into: &buf)
+        FfiConverterOptionTimestamp.write(value.modifiedA, into: &buf)
+        FfiConverterOptionTimestamp.write(value.modifiedB, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncMerge_lift(_ buf: RustBuffer) throws -> SyncMerge {
+    return try FfiConverterTypeSyncMerge.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSyncMerge_lower(_ value: SyncMerge) -> RustBuffer {
+    return FfiConverterTypeSyncMerge.lower(value)
+}
+
+
+/**
  * The progress of a sync.
  */
 public struct SyncProgress: Equatable, Hashable, Codable {
@@ -12606,8 +12944,8 @@ public enum SyncErrorKind: Equatable, Hashable, Codable {
      */
     case readOnly
     /**
-     * The callback for the progress or a cancellation stopped the sync. The changes before that stay, and the next
-     * sync makes the others.
+     * The callback for the progress, a function that merges conflicts, or a cancellation stopped the sync. The changes
+     * before that stay, and the next sync makes the others.
      */
     case stopped
 
@@ -13155,6 +13493,30 @@ fileprivate struct FfiConverterOptionTypeMemoryHooks: FfiConverterRustBuffer {
         switch try readInt(&buf) as Int8 {
         case 0: return nil
         case 1: return try FfiConverterTypeMemoryHooks.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterOptionTypeSyncMerger: FfiConverterRustBuffer {
+    typealias SwiftType = SyncMerger?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeSyncMerger.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeSyncMerger.read(from: &buf)
         default: throw UniffiInternalError.unexpectedOptionalTag
         }
     }
@@ -15043,7 +15405,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_stats() != 63865) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_sync() != 22684) {
+    if (uniffi_memdir_ffi_checksum_method_memory_sync() != 3779) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_watch() != 8909) {
@@ -15115,6 +15477,9 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_store_delete_unused() != 39204) {
         return InitializationResult.apiChecksumMismatch
     }
+    if (uniffi_memdir_ffi_checksum_method_syncmerger_merge() != 44197) {
+        return InitializationResult.apiChecksumMismatch
+    }
     if (uniffi_memdir_ffi_checksum_method_syncwatch_syncing() != 43040) {
         return InitializationResult.apiChecksumMismatch
     }
@@ -15151,6 +15516,7 @@ private let initializationResult: InitializationResult = {
     uniffiCallbackInitMemoryHooks()
     uniffiCallbackInitStore()
     uniffiCallbackInitStoreFactory()
+    uniffiCallbackInitSyncMerger()
     uniffiCallbackInitSyncWatch()
     return InitializationResult.ok
 }()

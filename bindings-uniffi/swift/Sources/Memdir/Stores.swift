@@ -93,12 +93,13 @@ extension Memory {
     /// As `sync` with a `SyncWatch`. `isRunning` is called before each file, or group of files, and returns false to stop
     /// the sync.
     public func sync(
-        other: Memory, onConflict: OnConflict? = nil, oneWay: Bool = false, dryRun: Bool = false, delete: Bool = false,
+        other: Memory, onConflict: OnConflict? = nil, merger: (any SyncMerger)? = nil, oneWay: Bool = false,
+        dryRun: Bool = false, delete: Bool = false,
         redactions: Bool = false, exclude: [String] = [], maxFileBytes: Int64? = nil, names: [String]? = nil,
         isRunning: @escaping @Sendable (SyncProgress) throws -> Bool
     ) throws -> Synced {
         try sync(
-            other: other, onConflict: onConflict, oneWay: oneWay, dryRun: dryRun, delete: delete, redactions: redactions,
+            other: other, onConflict: onConflict, merger: merger, oneWay: oneWay, dryRun: dryRun, delete: delete, redactions: redactions,
             exclude: exclude, maxFileBytes: maxFileBytes, names: names, watch: WatchSync(isRunning))
     }
 }
@@ -140,6 +141,15 @@ private final class WatchExpiry: ExpiryWatch {
     init(_ isRunning: @escaping @Sendable (ExpiryProgress) throws -> Bool) { self.isRunning = isRunning }
 
     func scanned(progress: ExpiryProgress) throws -> Bool { try isRunning(progress) }
+}
+
+/// A `SyncMerger` that calls a closure: `try a.sync(other: b, merger: MergeClosure { $0.a + $0.b })`.
+public final class MergeClosure: SyncMerger {
+    private let merging: @Sendable (SyncMerge) throws -> String?
+
+    public init(_ merge: @escaping @Sendable (SyncMerge) throws -> String?) { merging = merge }
+
+    public func merge(file: SyncMerge) throws -> String? { try merging(file) }
 }
 
 /// A `SyncWatch` that calls a closure.

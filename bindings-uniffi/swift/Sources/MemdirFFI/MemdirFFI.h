@@ -376,6 +376,13 @@ typedef void (*UniffiCallbackInterfaceStoreMethod10)(uint64_t, RustBuffer, RustB
     );
 
 #endif
+#ifndef UNIFFI_FFIDEF_CALLBACK_INTERFACE_SYNC_MERGER_METHOD0
+#define UNIFFI_FFIDEF_CALLBACK_INTERFACE_SYNC_MERGER_METHOD0
+typedef void (*UniffiCallbackInterfaceSyncMergerMethod0)(uint64_t, RustBuffer, RustBuffer* _Nonnull,
+        RustCallStatus *_Nonnull uniffiCallStatus
+    );
+
+#endif
 #ifndef UNIFFI_FFIDEF_CALLBACK_INTERFACE_SYNC_WATCH_METHOD0
 #define UNIFFI_FFIDEF_CALLBACK_INTERFACE_SYNC_WATCH_METHOD0
 typedef void (*UniffiCallbackInterfaceSyncWatchMethod0)(uint64_t, RustBuffer, int8_t* _Nonnull,
@@ -464,6 +471,15 @@ typedef struct UniffiVTableCallbackInterfaceStore {
     UniffiCallbackInterfaceStoreMethod9 _Nonnull recordAccess;
     UniffiCallbackInterfaceStoreMethod10 _Nonnull deleteUnused;
 } UniffiVTableCallbackInterfaceStore;
+
+#endif
+#ifndef UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_SYNC_MERGER
+#define UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_SYNC_MERGER
+typedef struct UniffiVTableCallbackInterfaceSyncMerger {
+    UniffiCallbackInterfaceFree _Nonnull uniffiFree;
+    UniffiCallbackInterfaceClone _Nonnull uniffiClone;
+    UniffiCallbackInterfaceSyncMergerMethod0 _Nonnull merge;
+} UniffiVTableCallbackInterfaceSyncMerger;
 
 #endif
 #ifndef UNIFFI_FFIDEF_V_TABLE_CALLBACK_INTERFACE_SYNC_WATCH
@@ -938,7 +954,7 @@ RustBuffer uniffi_memdir_ffi_fn_method_memory_stats(uint64_t ptr, RustCallStatus
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_SYNC
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_SYNC
-RustBuffer uniffi_memdir_ffi_fn_method_memory_sync(uint64_t ptr, uint64_t other, RustBuffer on_conflict, int8_t one_way, int8_t dry_run, int8_t delete, int8_t redactions, RustBuffer exclude, RustBuffer max_file_bytes, RustBuffer names, RustBuffer watch, RustCallStatus *_Nonnull out_status
+RustBuffer uniffi_memdir_ffi_fn_method_memory_sync(uint64_t ptr, uint64_t other, RustBuffer on_conflict, RustBuffer merger, int8_t one_way, int8_t dry_run, int8_t delete, int8_t redactions, RustBuffer exclude, RustBuffer max_file_bytes, RustBuffer names, RustBuffer watch, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_WATCH
@@ -1114,6 +1130,26 @@ void uniffi_memdir_ffi_fn_method_store_record_access(uint64_t ptr, RustBuffer pa
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_DELETE_UNUSED
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_DELETE_UNUSED
 int8_t uniffi_memdir_ffi_fn_method_store_delete_unused(uint64_t ptr, RustBuffer path, RustBuffer since, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_SYNCMERGER
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_SYNCMERGER
+uint64_t uniffi_memdir_ffi_fn_clone_syncmerger(uint64_t handle, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FREE_SYNCMERGER
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FREE_SYNCMERGER
+void uniffi_memdir_ffi_fn_free_syncmerger(uint64_t handle, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_INIT_CALLBACK_VTABLE_SYNCMERGER
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_INIT_CALLBACK_VTABLE_SYNCMERGER
+void uniffi_memdir_ffi_fn_init_callback_vtable_syncmerger(const UniffiVTableCallbackInterfaceSyncMerger* _Nonnull vtable
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_SYNCMERGER_MERGE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_SYNCMERGER_MERGE
+RustBuffer uniffi_memdir_ffi_fn_method_syncmerger_merge(uint64_t ptr, RustBuffer file, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_SYNCWATCH
@@ -2099,6 +2135,12 @@ uint16_t uniffi_memdir_ffi_checksum_method_store_record_access(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_DELETE_UNUSED
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_DELETE_UNUSED
 uint16_t uniffi_memdir_ffi_checksum_method_store_delete_unused(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_SYNCMERGER_MERGE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_SYNCMERGER_MERGE
+uint16_t uniffi_memdir_ffi_checksum_method_syncmerger_merge(void
 
 );
 #endif

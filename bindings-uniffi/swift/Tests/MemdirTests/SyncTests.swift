@@ -74,6 +74,33 @@ final class SyncTests: XCTestCase {
         }
     }
 
+    func testAFunctionMergesAConflict() async throws {
+        struct NoModel: Error {}
+        let (a, b) = try withTea()
+        try a.write(path: tea, text: "a\n")
+        try b.write(path: tea, text: "b\n")
+        let fails = MergeClosure { _ in throw NoModel() }
+        XCTAssertThrowsError(try a.sync(other: b, merger: fails)) { error in
+            guard case MemdirError.store(let reason, _, _) = error else { return XCTFail("\(error)") }
+            XCTAssertTrue(reason.contains("NoModel"), reason)
+        }
+        XCTAssertThrowsError(try a.sync(other: b, onConflict: .a, merger: fails))
+        let texts = Texts()
+        let joins = MergeClosure { file in
+            texts.add(file.base ?? "none")
+            // It may use both memories.
+            return file.a + (try b.read(path: file.path))
+        }
+        XCTAssertEqual(try a.sync(other: b, merger: joins).conflicts, [])
+        try equal(a, b, tea, "a\nb\n")
+        XCTAssertEqual(texts.all, ["green\nherbal\nblack\n"])
+        try a.write(path: tea, text: "c\n")
+        try b.write(path: tea, text: "d\n")
+        let kept = try await a.sync(other: b, merger: MergeClosure { _ in nil })
+        XCTAssertEqual(kept.conflicts.count, 1)
+        try equal(a, b, tea, "c\n")
+    }
+
     func testOptionsSayWhatASyncLeavesAsItIs() throws {
         let (a, b) = try withTea()
         try a.write(path: "/memories/large.md", text: "larger\n")
@@ -155,5 +182,17 @@ private final class Phases: @unchecked Sendable {
         defer { lock.unlock() }
         all.insert(phase)
         return true
+    }
+}
+
+/// The texts that a function got.
+private final class Texts: @unchecked Sendable {
+    private let lock = NSLock()
+    private(set) var all: [String] = []
+
+    func add(_ text: String) {
+        lock.lock()
+        defer { lock.unlock() }
+        all.append(text)
     }
 }

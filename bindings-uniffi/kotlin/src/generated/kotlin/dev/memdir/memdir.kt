@@ -714,6 +714,9 @@ internal interface UniffiCallbackInterfaceStoreMethod9 : com.sun.jna.Callback {
 internal interface UniffiCallbackInterfaceStoreMethod10 : com.sun.jna.Callback {
     fun callback(`uniffiHandle`: Long,`path`: RustBuffer.ByValue,`since`: RustBuffer.ByValue,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,)
 }
+internal interface UniffiCallbackInterfaceSyncMergerMethod0 : com.sun.jna.Callback {
+    fun callback(`uniffiHandle`: Long,`file`: RustBuffer.ByValue,`uniffiOutReturn`: RustBuffer,uniffiCallStatus: UniffiRustCallStatus,)
+}
 internal interface UniffiCallbackInterfaceSyncWatchMethod0 : com.sun.jna.Callback {
     fun callback(`uniffiHandle`: Long,`progress`: RustBuffer.ByValue,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,)
 }
@@ -899,6 +902,25 @@ internal open class UniffiVTableCallbackInterfaceStore(
         `foldsCase` = other.`foldsCase`
         `recordAccess` = other.`recordAccess`
         `deleteUnused` = other.`deleteUnused`
+    }
+
+}
+@Structure.FieldOrder("uniffiFree", "uniffiClone", "merge")
+internal open class UniffiVTableCallbackInterfaceSyncMerger(
+    @JvmField internal var `uniffiFree`: UniffiCallbackInterfaceFree? = null,
+    @JvmField internal var `uniffiClone`: UniffiCallbackInterfaceClone? = null,
+    @JvmField internal var `merge`: UniffiCallbackInterfaceSyncMergerMethod0? = null,
+) : Structure() {
+    class UniffiByValue(
+        `uniffiFree`: UniffiCallbackInterfaceFree? = null,
+        `uniffiClone`: UniffiCallbackInterfaceClone? = null,
+        `merge`: UniffiCallbackInterfaceSyncMergerMethod0? = null,
+    ): UniffiVTableCallbackInterfaceSyncMerger(`uniffiFree`,`uniffiClone`,`merge`,), Structure.ByValue
+
+   internal fun uniffiSetValue(other: UniffiVTableCallbackInterfaceSyncMerger) {
+        `uniffiFree` = other.`uniffiFree`
+        `uniffiClone` = other.`uniffiClone`
+        `merge` = other.`merge`
     }
 
 }
@@ -1144,6 +1166,8 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_store_delete_unused(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_method_syncmerger_merge(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_method_syncwatch_syncing(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_watch_cancel(
@@ -1186,6 +1210,7 @@ internal object UniffiLib {
         uniffiCallbackInterfaceMemoryHooks.register(this)
         uniffiCallbackInterfaceStore.register(this)
         uniffiCallbackInterfaceStoreFactory.register(this)
+        uniffiCallbackInterfaceSyncMerger.register(this)
         uniffiCallbackInterfaceSyncWatch.register(this)
 
     }
@@ -1375,7 +1400,7 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_stats(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
-    external fun uniffi_memdir_ffi_fn_method_memory_sync(`ptr`: Long,`other`: Long,`onConflict`: RustBuffer.ByValue,`oneWay`: Byte,`dryRun`: Byte,`delete`: Byte,`redactions`: Byte,`exclude`: RustBuffer.ByValue,`maxFileBytes`: RustBuffer.ByValue,`names`: RustBuffer.ByValue,`watch`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    external fun uniffi_memdir_ffi_fn_method_memory_sync(`ptr`: Long,`other`: Long,`onConflict`: RustBuffer.ByValue,`merger`: RustBuffer.ByValue,`oneWay`: Byte,`dryRun`: Byte,`delete`: Byte,`redactions`: Byte,`exclude`: RustBuffer.ByValue,`maxFileBytes`: RustBuffer.ByValue,`names`: RustBuffer.ByValue,`watch`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_watch(`ptr`: Long,`path`: RustBuffer.ByValue,`every`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Long
@@ -1447,6 +1472,14 @@ internal object UniffiLib {
     ): Unit
     external fun uniffi_memdir_ffi_fn_method_store_delete_unused(`ptr`: Long,`path`: RustBuffer.ByValue,`since`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Byte
+    external fun uniffi_memdir_ffi_fn_clone_syncmerger(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
+    external fun uniffi_memdir_ffi_fn_free_syncmerger(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_init_callback_vtable_syncmerger(`vtable`: UniffiVTableCallbackInterfaceSyncMerger,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_method_syncmerger_merge(`ptr`: Long,`file`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_clone_syncwatch(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Long
     external fun uniffi_memdir_ffi_fn_free_syncwatch(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
@@ -1843,7 +1876,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_stats() and 0xFFFF) != 63865) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_sync() and 0xFFFF) != 22684) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_sync() and 0xFFFF) != 3779) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_watch() and 0xFFFF) != 8909) {
@@ -1913,6 +1946,9 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_store_delete_unused() and 0xFFFF) != 39204) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_syncmerger_merge() and 0xFFFF) != 44197) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_syncwatch_syncing() and 0xFFFF) != 43040) {
@@ -5259,6 +5295,7 @@ public interface MemoryInterface {
      * actor `sync`.
      *
      * - `on_conflict`: the content that wins if the changes cannot be merged; null keeps both.
+     * - `merger`: merges such contents itself.
      * - `one_way`: only `other` is changed.
      * - `dry_run`: nothing is changed, and the result says what would be.
      * - `delete`: allows the sync to delete more than a quarter of a memory's files, or all of them.
@@ -5270,11 +5307,12 @@ public interface MemoryInterface {
      * name of the directory, or `a` and `b`.
      * - `watch`: receives the progress, and can stop the sync.
      *
-     * Throws `Sync`, whose `kind` says why, `Config` if an option is wrong, `Store` if a store failed or `watch` threw.
+     * Throws `Sync`, whose `kind` says why, `Config` if an option is wrong, `Store` if a store failed, or `watch` or
+     * `merger` threw.
      * After a stop or a failure, the changes that were made before stay, and the next sync makes the others.
      */
     @Throws(MemdirException::class)
-    fun `sync`(`other`: Memory, `onConflict`: OnConflict? = null, `oneWay`: kotlin.Boolean = false, `dryRun`: kotlin.Boolean = false, `delete`: kotlin.Boolean = false, `redactions`: kotlin.Boolean = false, `exclude`: List<kotlin.String> = listOf(), `maxFileBytes`: kotlin.Long? = null, `names`: List<kotlin.String>? = null, `watch`: SyncWatch? = null): Synced
+    fun `sync`(`other`: Memory, `onConflict`: OnConflict? = null, `merger`: SyncMerger? = null, `oneWay`: kotlin.Boolean = false, `dryRun`: kotlin.Boolean = false, `delete`: kotlin.Boolean = false, `redactions`: kotlin.Boolean = false, `exclude`: List<kotlin.String> = listOf(), `maxFileBytes`: kotlin.Long? = null, `names`: List<kotlin.String>? = null, `watch`: SyncWatch? = null): Synced
 
     /**
      * Watches the files at `path` and below it for changes: by this process, by other processes, and by programs that
@@ -6550,6 +6588,7 @@ open class Memory: AutoCloseable, MemoryInterface
      * actor `sync`.
      *
      * - `on_conflict`: the content that wins if the changes cannot be merged; null keeps both.
+     * - `merger`: merges such contents itself.
      * - `one_way`: only `other` is changed.
      * - `dry_run`: nothing is changed, and the result says what would be.
      * - `delete`: allows the sync to delete more than a quarter of a memory's files, or all of them.
@@ -6561,10 +6600,11 @@ open class Memory: AutoCloseable, MemoryInterface
      * name of the directory, or `a` and `b`.
      * - `watch`: receives the progress, and can stop the sync.
      *
-     * Throws `Sync`, whose `kind` says why, `Config` if an option is wrong, `Store` if a store failed or `watch` threw.
+     * Throws `Sync`, whose `kind` says why, `Config` if an option is wrong, `Store` if a store failed, or `watch` or
+     * `merger` threw.
      * After a stop or a failure, the changes that were made before stay, and the next sync makes the others.
      */
-    @Throws(MemdirException::class)override fun `sync`(`other`: Memory, `onConflict`: OnConflict?, `oneWay`: kotlin.Boolean, `dryRun`: kotlin.Boolean, `delete`: kotlin.Boolean, `redactions`: kotlin.Boolean, `exclude`: List<kotlin.String>, `maxFileBytes`: kotlin.Long?, `names`: List<kotlin.String>?, `watch`: SyncWatch?): Synced {
+    @Throws(MemdirException::class)override fun `sync`(`other`: Memory, `onConflict`: OnConflict?, `merger`: SyncMerger?, `oneWay`: kotlin.Boolean, `dryRun`: kotlin.Boolean, `delete`: kotlin.Boolean, `redactions`: kotlin.Boolean, `exclude`: List<kotlin.String>, `maxFileBytes`: kotlin.Long?, `names`: List<kotlin.String>?, `watch`: SyncWatch?): Synced {
             return FfiConverterTypeSynced.lift(
     callWithHandle {
     uniffiRustCallWithError(MemdirException) { _status ->
@@ -6573,6 +6613,7 @@ open class Memory: AutoCloseable, MemoryInterface
 
         FfiConverterTypeMemory.lower(`other`),
         FfiConverterOptionalTypeOnConflict.lower(`onConflict`),
+        FfiConverterOptionalTypeSyncMerger.lower(`merger`),
         FfiConverterBoolean.lower(`oneWay`),
         FfiConverterBoolean.lower(`dryRun`),
         FfiConverterBoolean.lower(`delete`),
@@ -6663,6 +6704,7 @@ open class Memory: AutoCloseable, MemoryInterface
         sync(
             other,
             options.onConflict,
+            options.merger,
             options.oneWay,
             options.dryRun,
             options.delete,
@@ -9417,6 +9459,347 @@ internal object FfiConverterTypeSubscription: FfiConverter<Subscription, Long> {
     override fun allocationSize(value: Subscription) = 8UL
 
     override fun write(value: Subscription, buf: ByteBuffer) {
+        buf.putLong(lower(value))
+    }
+}
+
+
+// This template implements a class for working with a Rust struct via a handle
+// to the live Rust struct on the other side of the FFI.
+//
+// There's some subtlety here, because we have to be careful not to operate on a Rust
+// struct after it has been dropped, and because we must expose a public API for freeing
+// theq Kotlin wrapper object in lieu of reliable finalizers. The core requirements are:
+//
+//   * Each instance holds an opaque handle to the underlying Rust struct.
+//     Method calls need to read this handle from the object's state and pass it in to
+//     the Rust FFI.
+//
+//   * When an instance is no longer needed, its handle should be passed to a
+//     special destructor function provided by the Rust FFI, which will drop the
+//     underlying Rust struct.
+//
+//   * Given an instance, calling code is expected to call the special
+//     `destroy` method in order to free it after use, either by calling it explicitly
+//     or by using a higher-level helper like the `use` method. Failing to do so risks
+//     leaking the underlying Rust struct.
+//
+//   * We can't assume that calling code will do the right thing, and must be prepared
+//     to handle Kotlin method calls executing concurrently with or even after a call to
+//     `destroy`, and to handle multiple (possibly concurrent!) calls to `destroy`.
+//
+//   * We must never allow Rust code to operate on the underlying Rust struct after
+//     the destructor has been called, and must never call the destructor more than once.
+//     Doing so may trigger memory unsafety.
+//
+//   * To mitigate many of the risks of leaking memory and use-after-free unsafety, a `Cleaner`
+//     is implemented to call the destructor when the Kotlin object becomes unreachable.
+//     This is done in a background thread. This is not a panacea, and client code should be aware that
+//      1. the thread may starve if some there are objects that have poorly performing
+//     `drop` methods or do significant work in their `drop` methods.
+//      2. the thread is shared across the whole library. This can be tuned by using `android_cleaner = true`,
+//         or `android = true` in the [`kotlin` section of the `uniffi.toml` file](https://mozilla.github.io/uniffi-rs/kotlin/configuration.html).
+//
+// If we try to implement this with mutual exclusion on access to the handle, there is the
+// possibility of a race between a method call and a concurrent call to `destroy`:
+//
+//    * Thread A starts a method call, reads the value of the handle, but is interrupted
+//      before it can pass the handle over the FFI to Rust.
+//    * Thread B calls `destroy` and frees the underlying Rust struct.
+//    * Thread A resumes, passing the already-read handle value to Rust and triggering
+//      a use-after-free.
+//
+// One possible solution would be to use a `ReadWriteLock`, with each method call taking
+// a read lock (and thus allowed to run concurrently) and the special `destroy` method
+// taking a write lock (and thus blocking on live method calls). However, we aim not to
+// generate methods with any hidden blocking semantics, and a `destroy` method that might
+// block if called incorrectly seems to meet that bar.
+//
+// So, we achieve our goals by giving each instance an associated `AtomicLong` counter to track
+// the number of in-flight method calls, and an `AtomicBoolean` flag to indicate whether `destroy`
+// has been called. These are updated according to the following rules:
+//
+//    * The initial value of the counter is 1, indicating a live object with no in-flight calls.
+//      The initial value for the flag is false.
+//
+//    * At the start of each method call, we atomically check the counter.
+//      If it is 0 then the underlying Rust struct has already been destroyed and the call is aborted.
+//      If it is nonzero them we atomically increment it by 1 and proceed with the method call.
+//
+//    * At the end of each method call, we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+//    * When `destroy` is called, we atomically flip the flag from false to true.
+//      If the flag was already true we silently fail.
+//      Otherwise we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+// Astute readers may observe that this all sounds very similar to the way that Rust's `Arc<T>` works,
+// and indeed it is, with the addition of a flag to guard against multiple calls to `destroy`.
+//
+// The overall effect is that the underlying Rust struct is destroyed only when `destroy` has been
+// called *and* all in-flight method calls have completed, avoiding violating any of the expectations
+// of the underlying Rust code.
+//
+// This makes a cleaner a better alternative to _not_ calling `destroy()` as
+// and when the object is finished with, but the abstraction is not perfect: if the Rust object's `drop`
+// method is slow, and/or there are many objects to cleanup, and it's on a low end Android device, then the cleaner
+// thread may be starved, and the app will leak memory.
+//
+// In this case, `destroy`ing manually may be a better solution.
+//
+// The cleaner can live side by side with the manual calling of `destroy`. In the order of responsiveness, uniffi objects
+// with Rust peers are reclaimed:
+//
+// 1. By calling the `destroy` method of the object, which calls `rustObject.free()`. If that doesn't happen:
+// 2. When the object becomes unreachable, AND the Cleaner thread gets to call `rustObject.free()`. If the thread is starved then:
+// 3. The memory is reclaimed when the process terminates.
+//
+// [1] https://stackoverflow.com/questions/24376768/can-java-finalize-an-object-when-it-is-still-in-scope/24380219
+//
+
+
+/**
+ * Merges the conflicts of a sync.
+ */
+public fun interface SyncMerger {
+
+    /**
+     * Merges the texts of a file that both memories changed in ways that cannot be merged line by line. Returns the text
+     * that both memories get; null keeps both contents. If it throws, the sync ends.
+     *
+     * The calls come one after another, in the thread of the sync, and in a dry run as well. A call may take long, and may
+     * use both memories: if one of the texts is changed meanwhile, it is called again. It is not called for contents that
+     * are not text, which are both kept.
+     */
+    @Throws(StoreException::class)
+    fun `merge`(`file`: SyncMerge): kotlin.String?
+
+    companion object
+}
+
+/**
+ * Merges the conflicts of a sync.
+ */
+internal open class SyncMergerImpl: AutoCloseable, SyncMerger
+{
+
+    @Suppress("UNUSED_PARAMETER")
+    /**
+     * @suppress
+     */
+    internal constructor(withHandle: UniffiWithHandle, handle: Long) {
+        this.handle = handle
+        this.cleanable = UniffiLib.CLEANER.register(this, UniffiCleanAction(handle))
+    }
+
+    /**
+     * @suppress
+     *
+     * This constructor can be used to instantiate a fake object. Only used for tests. Any
+     * attempt to actually use an object constructed this way will fail as there is no
+     * connected Rust object.
+     */
+    @Suppress("UNUSED_PARAMETER")
+    internal constructor(noHandle: NoHandle) {
+        this.handle = 0
+        this.cleanable = null
+    }
+
+    internal val handle: Long
+    internal val cleanable: UniffiCleaner.Cleanable?
+
+    private val wasDestroyed = AtomicBoolean(false)
+    private val callCounter = AtomicLong(1)
+
+    /**
+     * Whether the current object has been destroyed and its reference is gone in the Rust side.
+     */
+    internal val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
+
+    internal fun destroy() {
+        // Only allow a single call to this method.
+        // TODO: maybe we should log a warning if called more than once?
+        if (this.wasDestroyed.compareAndSet(false, true)) {
+            // This decrement always matches the initial count of 1 given at creation time.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    @Synchronized
+    override fun close() {
+        this.destroy()
+    }
+
+    internal inline fun <R> callWithHandle(block: (handle: Long) -> R): R {
+        // Check and increment the call counter, to keep the object alive.
+        // This needs a compare-and-set retry loop in case of concurrent updates.
+        do {
+            val c = this.callCounter.get()
+            if (c == 0L) {
+                throw IllegalStateException("${this.javaClass.simpleName} object has already been destroyed")
+            }
+            if (c == Long.MAX_VALUE) {
+                throw IllegalStateException("${this.javaClass.simpleName} call counter would overflow")
+            }
+        } while (! this.callCounter.compareAndSet(c, c + 1L))
+        // Now we can safely do the method call without the handle being freed concurrently.
+        try {
+            return block(this.uniffiCloneHandle())
+        } finally {
+            // This decrement always matches the increment we performed above.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    // Use a static inner class instead of a closure so as not to accidentally
+    // capture `this` as part of the cleanable's action.
+    private class UniffiCleanAction(private val handle: Long) : Runnable {
+        override fun run() {
+            if (handle == 0.toLong()) {
+                // Fake object created with `NoHandle`, don't try to free.
+                return;
+            }
+            uniffiRustCall { status ->
+                UniffiLib.uniffi_memdir_ffi_fn_free_syncmerger(handle, status)
+            }
+        }
+    }
+
+    /**
+     * @suppress
+     */
+    internal fun uniffiCloneHandle(): Long {
+        if (handle == 0.toLong()) {
+            throw InternalException("uniffiCloneHandle() called on NoHandle object");
+        }
+        return uniffiRustCall() { status ->
+            UniffiLib.uniffi_memdir_ffi_fn_clone_syncmerger(handle, status)
+        }
+    }
+
+
+    /**
+     * Merges the texts of a file that both memories changed in ways that cannot be merged line by line. Returns the text
+     * that both memories get; null keeps both contents. If it throws, the sync ends.
+     *
+     * The calls come one after another, in the thread of the sync, and in a dry run as well. A call may take long, and may
+     * use both memories: if one of the texts is changed meanwhile, it is called again. It is not called for contents that
+     * are not text, which are both kept.
+     */
+    @Throws(StoreException::class)override fun `merge`(`file`: SyncMerge): kotlin.String? {
+            return FfiConverterOptionalTypeMemdirText.lift(
+    callWithHandle {
+    uniffiRustCallWithError(StoreException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_syncmerger_merge(
+        it,
+
+        FfiConverterTypeSyncMerge.lower(`file`),_status)
+}
+    }
+    )
+    }
+
+
+
+
+
+
+
+
+
+    /**
+     * @suppress
+     */
+    companion object
+
+}
+
+
+
+// Put the implementation in an object so we don't pollute the top-level namespace
+internal object uniffiCallbackInterfaceSyncMerger {
+    internal object `merge`: UniffiCallbackInterfaceSyncMergerMethod0 {
+        override fun callback(`uniffiHandle`: Long,`file`: RustBuffer.ByValue,`uniffiOutReturn`: RustBuffer,uniffiCallStatus: UniffiRustCallStatus,) {
+            val uniffiObj = FfiConverterTypeSyncMerger.handleMap.get(uniffiHandle)
+            val makeCall = { ->
+                uniffiObj.`merge`(
+                    FfiConverterTypeSyncMerge.lift(`file`),
+                )
+            }
+            val writeReturn = { value: kotlin.String? -> uniffiOutReturn.setValue(FfiConverterOptionalTypeMemdirText.lower(value)) }
+            uniffiTraitInterfaceCallWithError(
+                uniffiCallStatus,
+                makeCall,
+                writeReturn,
+                { e: StoreException -> FfiConverterTypeStoreError.lower(e) }
+            )
+        }
+    }
+
+    internal object uniffiFree: UniffiCallbackInterfaceFree {
+        override fun callback(handle: Long) {
+            FfiConverterTypeSyncMerger.handleMap.remove(handle)
+        }
+    }
+
+    internal object uniffiClone: UniffiCallbackInterfaceClone {
+        override fun callback(handle: Long): Long {
+            return FfiConverterTypeSyncMerger.handleMap.clone(handle)
+        }
+    }
+
+    internal var vtable = UniffiVTableCallbackInterfaceSyncMerger.UniffiByValue(
+        uniffiFree,
+        uniffiClone,
+        `merge`,
+    )
+
+    // Registers the foreign callback with the Rust side.
+    // This method is generated for each callback interface.
+    internal fun register(lib: UniffiLib) {
+        lib.uniffi_memdir_ffi_fn_init_callback_vtable_syncmerger(vtable)
+    }
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeSyncMerger: FfiConverter<SyncMerger, Long> {
+    internal val handleMap = UniffiHandleMap<SyncMerger>()
+
+    override fun lower(value: SyncMerger): Long {
+        if (value is SyncMergerImpl) {
+             // Rust-implemented object.  Clone the handle and return it
+            return value.callWithHandle { it }
+         } else {
+            // Kotlin object, generate a new vtable handle and return that.
+            return handleMap.insert(value)
+         }
+    }
+
+    override fun lift(value: Long): SyncMerger {
+        if ((value and 1.toLong()) == 0.toLong()) {
+            // Rust-generated handle, construct a new class that uses the handle to implement the
+            // interface
+            return SyncMergerImpl(UniffiWithHandle, value)
+        } else {
+            // Kotlin-generated handle, get the object from the handle map
+            return handleMap.remove(value)
+        }
+    }
+
+    override fun read(buf: ByteBuffer): SyncMerger {
+        return lift(buf.getLong())
+    }
+
+    override fun allocationSize(value: SyncMerger) = 8UL
+
+    override fun write(value: SyncMerger, buf: ByteBuffer) {
         buf.putLong(lower(value))
     }
 }
@@ -12478,6 +12861,87 @@ internal object FfiConverterTypeSyncLeftOut: FfiConverterRustBuffer<SyncLeftOut>
 
 
 /**
+ * A text file that both memories changed in ways that cannot be merged.
+ *
+ * A function of your own gets it, and returns the text that both memories get.
+ */
+data class SyncMerge (
+    /**
+     * The file.
+     */
+    val `path`: kotlin.String
+    ,
+    /**
+     * The text of the first memory.
+     */
+    val `a`: kotlin.String
+    ,
+    /**
+     * The text of the second memory.
+     */
+    val `b`: kotlin.String
+    ,
+    /**
+     * The text that both memories last agreed on; null if they never did, or it was larger than 1 MiB.
+     */
+    val `base`: kotlin.String? = null
+    ,
+    /**
+     * When the file of the first memory was last written, if its store keeps times.
+     */
+    val `modifiedA`: java.time.Instant? = null
+    ,
+    /**
+     * When the file of the second memory was last written, if its store keeps times.
+     */
+    val `modifiedB`: java.time.Instant? = null
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeSyncMerge: FfiConverterRustBuffer<SyncMerge> {
+    override fun read(buf: ByteBuffer): SyncMerge {
+        return SyncMerge(
+            FfiConverterString.read(buf),
+            FfiConverterString.read(buf),
+            FfiConverterString.read(buf),
+            FfiConverterOptionalString.read(buf),
+            FfiConverterOptionalTimestamp.read(buf),
+            FfiConverterOptionalTimestamp.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: SyncMerge) = (
+            FfiConverterString.allocationSize(value.`path`) +
+            FfiConverterString.allocationSize(value.`a`) +
+            FfiConverterString.allocationSize(value.`b`) +
+            FfiConverterOptionalString.allocationSize(value.`base`) +
+            FfiConverterOptionalTimestamp.allocationSize(value.`modifiedA`) +
+            FfiConverterOptionalTimestamp.allocationSize(value.`modifiedB`)
+    )
+
+    override fun write(value: SyncMerge, buf: ByteBuffer) {
+            FfiConverterString.write(value.`path`, buf)
+            FfiConverterString.write(value.`a`, buf)
+            FfiConverterString.write(value.`b`, buf)
+            FfiConverterOptionalString.write(value.`base`, buf)
+            FfiConverterOptionalTimestamp.write(value.`modifiedA`, buf)
+            FfiConverterOptionalTimestamp.write(value.`modifiedB`, buf)
+    }
+}
+
+
+
+/**
  * The progress of a sync.
  */
 data class SyncProgress (
@@ -15124,8 +15588,8 @@ enum class SyncErrorKind {
      */
     READ_ONLY,
     /**
-     * The callback for the progress or a cancellation stopped the sync. The changes before that stay, and the next
-     * sync makes the others.
+     * The callback for the progress, a function that merges conflicts, or a cancellation stopped the sync. The changes
+     * before that stay, and the next sync makes the others.
      */
     STOPPED;
 
@@ -15569,6 +16033,38 @@ internal object FfiConverterOptionalTypeMemoryHooks: FfiConverterRustBuffer<Memo
         } else {
             buf.put(1)
             FfiConverterTypeMemoryHooks.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterOptionalTypeSyncMerger: FfiConverterRustBuffer<SyncMerger?> {
+    override fun read(buf: ByteBuffer): SyncMerger? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeSyncMerger.read(buf)
+    }
+
+    override fun allocationSize(value: SyncMerger?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeSyncMerger.allocationSize(value)
+        }
+    }
+
+    override fun write(value: SyncMerger?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeSyncMerger.write(value, buf)
         }
     }
 }

@@ -97,6 +97,7 @@ public class GrepQuery(
  */
 public class SyncOptions {
     internal var onConflict: OnConflict? = null
+    internal var merger: SyncMerger? = null
     internal var oneWay = false
     internal var dryRun = false
     internal var delete = false
@@ -108,6 +109,9 @@ public class SyncOptions {
 
     /** The content that wins if the changes of both memories cannot be merged. Default: both are kept. */
     public fun onConflict(onConflict: OnConflict?): SyncOptions = apply { this.onConflict = onConflict }
+
+    /** Merges such contents itself. */
+    public fun merger(merger: SyncMerger?): SyncOptions = apply { this.merger = merger }
 
     /** Changes only the other memory. */
     public fun oneWay(oneWay: Boolean): SyncOptions = apply { this.oneWay = oneWay }

@@ -107,6 +107,7 @@ private constructor(
     public suspend fun sync(
         other: Memory,
         onConflict: OnConflict? = null,
+        merger: SyncMerger? = null,
         oneWay: Boolean = false,
         dryRun: Boolean = false,
         delete: Boolean = false,
@@ -115,7 +116,7 @@ private constructor(
         maxFileBytes: Long? = null,
         names: List<String>? = null,
         watch: SyncWatch? = null,
-    ): Synced = off { it.sync(other, onConflict, oneWay, dryRun, delete, redactions, exclude, maxFileBytes, names, watch) }
+    ): Synced = off { it.sync(other, onConflict, merger, oneWay, dryRun, delete, redactions, exclude, maxFileBytes, names, watch) }
 
     /** As [Memory.read]. */
     public suspend fun read(path: String): String = off(viewDispatcher) { it.read(path) }

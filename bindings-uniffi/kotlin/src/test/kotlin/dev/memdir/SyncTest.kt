@@ -83,6 +83,33 @@ class SyncTest {
     }
 
     @Test
+    fun `a function merges a conflict`() {
+        val (a, b) = withTea()
+        a.write(tea, "a\n")
+        b.write(tea, "b\n")
+        val asked = mutableListOf<SyncMerge>()
+        val gone = IllegalStateException("no model")
+        assertSame(gone, assertThrows<MemdirException.Store> { a.sync(b, merger = { throw gone }) }.cause)
+        val half = assertThrows<MemdirException.Store> { a.sync(b, merger = { "\ud800" }) }
+        assertTrue(half.message.contains("utf-8"), half.message)
+        assertThrows<MemdirException.Config> { a.sync(b, onConflict = OnConflict.A, merger = { it.a }) }
+        assertEquals("b\n", b.read(tea))
+        // It may use both memories.
+        a.sync(b, merger = { asked.add(it); it.a + b.read(it.path) })
+        equal(a, b, tea, "a\nb\n")
+        val file = asked.single()
+        assertEquals(listOf(tea, "a\n", "b\n", "green\nherbal\nblack\n"), listOf(file.path, file.a, file.b, file.base))
+        a.write(tea, "c\n")
+        b.write(tea, "d\n")
+        assertEquals(1, runBlocking { a.suspending.sync(b, merger = { null }) }.conflicts.size)
+        equal(a, b, tea, "c\n")
+        a.write(tea, "e\n")
+        b.write(tea, "f\n")
+        a.sync(b, SyncOptions().merger { it.b })
+        equal(a, b, tea, "f\n")
+    }
+
+    @Test
     fun `options say what a sync leaves as it is`() {
         val (a, b) = withTea()
         a.write("/memories/large.md", "larger\n")
