@@ -122,7 +122,7 @@ func TestAFunctionMergesAConflict(t *testing.T) {
 		return file.A + theirs, true, err
 	}
 	merged := synced(t, a, b, SyncOptions{Merge: merge})
-	if len(merged.Changes) != 2 || merged.Changes[0].Action != SyncMerged || len(merged.Conflicts) != 0 {
+	if len(merged.Changes) != 2 || merged.Changes[0].Action != SyncActionMerged || len(merged.Conflicts) != 0 {
 		t.Errorf("%+v", merged)
 	}
 	holds(t, a, b, tea, "white\nred\n")
