@@ -314,7 +314,7 @@ pub unsafe extern "C" fn memdir_with_merger(
             || {
                 let host = Host::of(host)?.ok_or_else(|| Failure::usage("host is NULL"))?;
                 let merger = OwnMerger { host, number: merger };
-                Ok(MEMORIES.get(memory)?.add_with_merger(merger))
+                Ok(MEMORIES.get(memory)?.add_with(merger.on_conflict()))
             },
         )
     }

@@ -11,7 +11,6 @@ use memdir::{Memory, MemoryOptions, OnConflict, Store};
 
 use crate::call::Call;
 use crate::failure::Failure;
-use crate::merger::OwnMerger;
 
 /// A memory with the cancellation of its calls.
 #[derive(Clone)]
@@ -42,9 +41,8 @@ impl Opened {
         MEMORIES.add_with(|number| Self { memory, store, cancellable, on_conflict, number })
     }
 
-    /// Keeps the same memory with a function for the conflicts of its syncs, under its own number.
-    pub(crate) fn add_with_merger(self, merger: OwnMerger) -> u64 {
-        let on_conflict = merger.on_conflict();
+    /// Keeps the same memory under its own number. Its syncs end conflicts in this way.
+    pub(crate) fn add_with(self, on_conflict: OnConflict) -> u64 {
         MEMORIES.add_with(|number| Self { on_conflict, number, ..self })
     }
 

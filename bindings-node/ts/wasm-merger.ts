@@ -34,7 +34,8 @@ export function mergedBy(serve: (request: MergeRequest) => void, file: SyncMerge
   serve(request as never);
   return (
     request.answer ?? {
-      error: 'the function returned a promise, which WebAssembly cannot await: it must return the text',
+      error:
+        'the function returned a promise, which WebAssembly cannot await: it must return the text',
     }
   );
 }

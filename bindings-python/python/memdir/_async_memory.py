@@ -12,9 +12,9 @@ from memdir import _memdir
 from memdir._async_hooks import Hooks
 from memdir._async_watch import AsyncWatch
 from memdir._embedder import AwaitedEmbedder
-from memdir._merging import awaited_here
 from memdir._errors import StoreError
 from memdir._loops import NoThreadError, in_thread, running_loop, until_idle
+from memdir._merging import awaited_here
 from memdir._reply import ViewT_co
 
 if TYPE_CHECKING:

@@ -291,9 +291,9 @@ def await_on(loop: AsyncioLoop | TrioLoop, awaitable: Awaitable[T]) -> T:
         return loop.result(awaitable)
     finally:
         # Otherwise Python prints a warning about a coroutine that no loop has begun.
-        if inspect.iscoroutine(awaitable):
-            if inspect.getcoroutinestate(awaitable) == inspect.CORO_CREATED:
-                awaitable.close()
+        created = inspect.CORO_CREATED
+        if inspect.iscoroutine(awaitable) and inspect.getcoroutinestate(awaitable) == created:
+            awaitable.close()
 
 
 class _Here(threading.local):
