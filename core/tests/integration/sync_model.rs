@@ -7,7 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 
 use crate::common::approving::SixMethods;
 use crate::common::effort::{seed, times};
@@ -107,6 +108,26 @@ fn all_lines(a: &str, b: &str) -> String {
     known.iter().copied().chain(further).map(|line| format!("{line}\n")).collect()
 }
 
+/// A function that merges by lines. While it merges the first file, agents insert a line in both memories.
+fn merged_at_work(
+    agents: [Memory; 2],
+    line: String,
+    inserted: Arc<Mutex<BTreeSet<String>>>,
+) -> OnConflict {
+    let has_begun = AtomicBool::new(false);
+    OnConflict::merge(move |file| {
+        if !has_begun.swap(true, SeqCst) {
+            for (agent, name) in agents.iter().zip(["a", "b"]) {
+                let line = format!("{line}, in {name}");
+                if agent.insert(file.path.as_str(), 0, &format!("{line}\n")).is_ok() {
+                    inserted.lock().unwrap().insert(line);
+                }
+            }
+        }
+        Ok(Some(all_lines(&file.a, &file.b)))
+    })
+}
+
 impl Model {
     fn line(&mut self, number: usize) -> String {
         self.next += 1;
@@ -186,29 +207,36 @@ fn run(seed: u64, kinds: &[usize], steps: usize) {
         }
         let a = random.below(memories.len());
         let b = (a + 1 + random.below(memories.len() - 1)) % memories.len();
-        options.on_conflict = match random.below(3) {
+        let inserted = Arc::<Mutex<BTreeSet<String>>>::default();
+        options.on_conflict = match random.below(4) {
             0 => OnConflict::merge(|file| Ok(Some(all_lines(&file.a, &file.b)))),
+            1 => merged_at_work(
+                [memories[a].clone(), memories[b].clone()],
+                model.line(a),
+                Arc::clone(&inserted),
+            ),
             _ => OnConflict::KeepBoth,
         };
         if random.below(3) > 0 {
             let synced = try_sync(&memories[a], &memories[b], &options);
             assert!(synced.is_ok(), "{context}: {synced:?}");
-            continue;
+        } else {
+            // A kill, or a lost answer. For a database or a service that is the same as a connection that breaks.
+            let from = random.below(60);
+            let when = if random.below(2) == 0 { When::From(from) } else { When::One(from) };
+            let fault = *random.one_of(&[Fault::Before, Fault::After]);
+            let faulty = |number: usize| -> Memory {
+                let inner = Arc::clone(&stores[number]);
+                let store: Arc<dyn Store> =
+                    Arc::new(FaultyStore::over(inner, when, fault, answer_lost));
+                on(number, &store)
+            };
+            let _ = match random.below(2) {
+                0 => try_sync(&faulty(a), &memories[b], &options),
+                _ => try_sync(&memories[a], &faulty(b), &options),
+            };
         }
-        // A kill, or a lost answer. For a database or a service that is the same as a connection that breaks.
-        let from = random.below(60);
-        let when = if random.below(2) == 0 { When::From(from) } else { When::One(from) };
-        let fault = *random.one_of(&[Fault::Before, Fault::After]);
-        let faulty = |number: usize| -> Memory {
-            let inner = Arc::clone(&stores[number]);
-            let store: Arc<dyn Store> =
-                Arc::new(FaultyStore::over(inner, when, fault, answer_lost));
-            on(number, &store)
-        };
-        let _ = match random.below(2) {
-            0 => try_sync(&faulty(a), &memories[b], &options),
-            _ => try_sync(&memories[a], &faulty(b), &options),
-        };
+        model.written.append(&mut inserted.lock().unwrap());
     }
     // A store of six methods cannot remove an empty directory safely, which may be in the way of a file.
     let tidy = || {
