@@ -48,15 +48,37 @@ pub(super) struct Plan {
     pub(super) left_out: Vec<(MemoryPath, SyncSide, SyncReason)>,
     /// The number of files that are equal without a step.
     pub(super) equal: u64,
+    /// Files that have the same new name in both memories: from it to the name under which the baseline has them.
+    pub(super) moved: HashMap<MemoryPath, MemoryPath>,
 }
 
 /// All that is known of one path.
 #[derive(Debug, Clone, Default)]
 struct Row<'r> {
     base: Option<&'r Agreed>,
+    /// Whether the baseline has the file under another name.
+    is_moved: bool,
     files: Both<Option<&'r Found>>,
     /// Also of a file that is gone.
     clocks: Both<Option<Cow<'r, Clock>>>,
+}
+
+impl<'r> Row<'r> {
+    /// Takes over the entry of the name that the file had before. A content that is not in it is newer than one that is.
+    fn move_from(&mut self, base: Option<&'r Agreed>) {
+        (self.base, self.is_moved) = (base, true);
+        let (Some(a), Some(b)) = (&self.clocks.a, &self.clocks.b) else { return };
+        let joined = a.joined(b);
+        let is_unchanged = |side: SyncSide| {
+            let digest = self.files[side].and_then(|found| found.digest);
+            base.is_some_and(|base| digest == Some(base.digests[side]))
+        };
+        match (is_unchanged(SyncSide::A), is_unchanged(SyncSide::B)) {
+            (true, false) => self.clocks.b = Some(Cow::Owned(joined)),
+            (false, true) => self.clocks.a = Some(Cow::Owned(joined)),
+            _ => {}
+        }
+    }
 }
 
 impl Plan {
@@ -86,6 +108,13 @@ impl Plan {
             renamed.clocks[side] = Some(Cow::Owned(clock));
             let (from, to) = (from.clone(), to.clone());
             plan.steps.push(Step::Rename { side, from, to, digest, is_edited });
+        }
+        for (from, to) in moved_together(&rows, survey) {
+            let base = rows.get(from).and_then(|row| row.base);
+            if let Some(row) = rows.get_mut(to) {
+                row.move_from(base);
+                plan.moved.insert(to.clone(), from.clone());
+            }
         }
         for (&path, row) in &rows {
             if !travels(path, rules.exclude) {
@@ -144,9 +173,12 @@ impl Plan {
                 let is_unchanged = |side: SyncSide| {
                     row.base.is_some_and(|base| base.digests[side] == digests[side])
                 };
-                if is_agreed && (of_a != of_b || order == Some(Ordering::Equal)) {
+                if is_agreed && !row.is_moved && (of_a != of_b || order == Some(Ordering::Equal)) {
                     // A policy may have redacted one of them.
                     self.equal += u64::from(of_a == of_b);
+                } else if is_agreed && row.is_moved {
+                    self.equal += u64::from(of_a == of_b);
+                    self.steps.push(Step::Agree { path: path.clone(), digests });
                 } else if of_a == of_b {
                     self.equal += 1;
                     self.steps.push(Step::Agree { path: path.clone(), digests });
@@ -263,6 +295,54 @@ impl Plan {
     }
 }
 
+/// The files that both memories have renamed to the same name since the baseline, each with its old path and its new one. So has a sync that
+/// was killed before it had compared their contents.
+///
+/// It is enough if one memory has the old content under the new name, or knows from its history that it is the same file.
+fn moved_together<'r>(
+    rows: &BTreeMap<&'r MemoryPath, Row<'r>>,
+    survey: &Survey,
+) -> Vec<(&'r MemoryPath, &'r MemoryPath)> {
+    let is_unknown = |path: &MemoryPath| {
+        SyncSide::ALL.into_iter().any(|side| survey.unknown[side].contains(path))
+    };
+    let gone = rows.iter().filter(|(path, row)| {
+        row.base.is_some() && row.files.a.is_none() && row.files.b.is_none() && !is_unknown(path)
+    });
+    let gone: Vec<(&MemoryPath, &Agreed)> =
+        gone.filter_map(|(path, row)| Some((*path, row.base?))).collect();
+    let mut by_content = HashMap::<Digest, Vec<&MemoryPath>>::new();
+    for (path, agreed) in &gone {
+        for side in SyncSide::ALL {
+            // The content of an empty file says nothing about where it comes from.
+            let is_other = side == SyncSide::A || !agreed.is_equal();
+            if agreed.sizes[side] > 0 && is_other {
+                by_content.entry(agreed.digests[side]).or_default().push(path);
+            }
+        }
+    }
+    let mut gone: HashSet<&MemoryPath> = gone.into_iter().map(|(path, _)| path).collect();
+    let mut moved = Vec::new();
+    if gone.is_empty() {
+        return moved;
+    }
+    for (to, row) in rows {
+        let (None, Some(a), Some(b)) = (row.base, row.files.a, row.files.b) else { continue };
+        let known = SyncSide::ALL.into_iter().filter_map(|side| survey.moved[side].get(*to));
+        let same = [a, b].into_iter().filter_map(|found| by_content.get(&found.digest?));
+        let candidates: Vec<&MemoryPath> = known.chain(same.flatten().copied()).collect();
+        let is_named_so = |from: &&&MemoryPath| from.name() == to.name();
+        let is_gone = |from: &&&MemoryPath| gone.contains(**from);
+        let there = || candidates.iter().filter(is_gone);
+        if let Some(from) = there().find(is_named_so).or_else(|| there().next())
+            && let Some(from) = gone.take(*from)
+        {
+            moved.push((from, *to));
+        }
+    }
+    moved
+}
+
 /// The knowledge of each path, before renames.
 fn rows<'r>(
     baseline: &'r Baseline,
@@ -286,7 +366,7 @@ fn rows<'r>(
             let version = versions[side].at(path)?;
             Some(Cow::Borrowed(&version.clock))
         });
-        (path, Row { base, files, clocks })
+        (path, Row { base, is_moved: false, files, clocks })
     };
     paths.into_iter().map(row).collect()
 }

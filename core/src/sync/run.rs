@@ -63,6 +63,7 @@ impl Run<'_, '_> {
             Step::Rename { from, to, .. } => Some((to.clone(), from.clone())),
             _ => None,
         };
+        let moved = plan.moved.iter().map(|(to, from)| (to.clone(), from.clone()));
         Carrying {
             sides: self.sides,
             link: self.link,
@@ -70,7 +71,7 @@ impl Run<'_, '_> {
             survey,
             options: self.options,
             names: self.names,
-            old_paths: plan.steps.iter().filter_map(old_path).collect(),
+            old_paths: plan.steps.iter().filter_map(old_path).chain(moved).collect(),
         }
     }
 

@@ -65,9 +65,8 @@ pub(super) fn settle(
     mut touched: Touched,
     exclude: &[PathPattern],
 ) -> Result<(), SyncError> {
-    for path in rewritten_texts(baseline) {
-        touched.entries.insert(path);
-    }
+    let rewritten = rewritten_texts(baseline);
+    touched.entries.extend(rewritten.iter().map(|(path, ..)| path.clone()));
     for side in SyncSide::ALL {
         let written = &touched.written[side];
         if written.is_empty() {
@@ -101,6 +100,12 @@ pub(super) fn settle(
             .map(|path| (path, baseline.files.get(path).map_or(0, |agreed| agreed.sizes[side])))
             .collect();
         keep_texts(&sides[side], link, baseline, &sizes)?;
+    }
+    // A file that has another content now, such as one that is still to be merged.
+    for (path, side, text) in rewritten {
+        if let Some(agreed) = baseline.files_mut().get_mut(&path) {
+            agreed.texts[side].get_or_insert(text);
+        }
     }
     baseline.drop_unused_texts();
     Ok(())
@@ -159,9 +164,9 @@ fn keep_texts(
     Ok(same)
 }
 
-/// Forgets the texts in files of which most is no longer needed, or of which there are many small ones. Returns the files of the memory that
-/// they belong to, so they are kept again.
-fn rewritten_texts(baseline: &mut Baseline) -> Vec<MemoryPath> {
+/// Forgets the texts in files of which most is no longer needed, or of which there are many small ones, so they are kept again. Returns the
+/// files of the memory that they belong to, and where they are.
+fn rewritten_texts(baseline: &mut Baseline) -> Vec<(MemoryPath, SyncSide, usize)> {
     let mut needed = vec![0; baseline.text_files.len()];
     for agreed in baseline.files.values() {
         let [a, b] = [agreed.texts.a, agreed.texts.b];
@@ -181,14 +186,13 @@ fn rewritten_texts(baseline: &mut Baseline) -> Vec<MemoryPath> {
     if !is_rewritten.contains(&true) {
         return Vec::new();
     }
-    let mut paths = Vec::new();
+    let mut rewritten = Vec::new();
     for (path, agreed) in baseline.files_mut() {
         for side in SyncSide::ALL {
-            if agreed.texts[side].is_some_and(|text| is_rewritten[text]) {
-                agreed.texts[side] = None;
-                paths.push(path.clone());
+            if let Some(text) = agreed.texts[side].take_if(|text| is_rewritten[*text]) {
+                rewritten.push((path.clone(), side, text));
             }
         }
     }
-    paths
+    rewritten
 }

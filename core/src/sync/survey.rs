@@ -149,14 +149,16 @@ impl Survey {
         if !side.has_history {
             return Ok(());
         }
-        let lost = self.lost(side.side, baseline);
+        // Also those that are gone from both memories, and new in both: both may have renamed them.
+        let (mut in_files, unknown) = (Walk::new(&self.files[side.side]), &self.unknown[side.side]);
+        let lost = baseline
+            .files
+            .iter()
+            .filter(|(path, _)| !in_files.has(path) && !unknown.contains(*path));
         let mut gone: HashMap<&MemoryPath, Digest> =
             lost.map(|(path, agreed)| (path, agreed.digests[side.side])).collect();
         let mut known = Walk::new(&baseline.files);
-        let mut in_others = Walk::new(&self.files[side.side.other()]);
-        let new = self.files[side.side]
-            .iter()
-            .filter(|(path, _)| !known.has(path) && !in_others.has(path));
+        let new = self.files[side.side].iter().filter(|(path, _)| !known.has(path));
         let mut new: HashMap<&MemoryPath, Option<Digest>> =
             new.map(|(path, found)| (path, found.digest)).collect();
         let of_new: HashSet<Digest> = new.values().flatten().copied().collect();

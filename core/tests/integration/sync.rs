@@ -452,6 +452,11 @@ pub(crate) fn diverge(a: &Memory, b: &Memory) {
     put(a, "/memories/conflict.md", "of a\n");
     put(b, "/memories/conflict.md", "of b\n");
     a.rename("/memories/old.md", "/memories/new.md").unwrap();
+    // Renamed in one memory, and edited in the other.
+    a.rename("/memories/draft.md", "/memories/plan.md").unwrap();
+    put(b, "/memories/draft.md", "1\n2\nthree\n");
+    b.rename("/memories/bytes", "/memories/bits").unwrap();
+    a.store().write(&at("/memories/bytes"), b"\xff of a", OnExisting::Overwrite).unwrap();
     put(a, "/memories/x", "edited\n");
     b.delete("/memories/x").unwrap();
     put(b, "/memories/x/y.md", "inside\n");
@@ -459,12 +464,14 @@ pub(crate) fn diverge(a: &Memory, b: &Memory) {
     put(b, "/memories/new of b.md", "8\n");
 }
 
-pub(crate) const BEFORE: [(&str, &str); 7] = [
+pub(crate) const BEFORE: [(&str, &str); 9] = [
     ("deleted.md", "1\n"),
     ("edited.md", "2\n"),
     ("merged.md", "a\nb\nc\n"),
     ("conflict.md", "3\n"),
     ("old.md", "4\n"),
+    ("draft.md", "1\n2\n3\n"),
+    ("bytes", "bytes\n"),
     ("stays.md", "5\n"),
     ("x", "6\n"),
 ];
@@ -481,7 +488,7 @@ fn every_store_is_synced(store: Arc<dyn Store>) {
     put(&b, "/memories/mounted/own.md", "own\n");
     synced(&a, &b);
     assert_eq!(files(&a), files(&b));
-    assert_eq!(files(&a).len(), 11);
+    assert_eq!(files(&a).len(), 13);
     let again = synced(&b, &a);
     assert!(again.has_baseline);
     assert_eq!(done(&again), Vec::<String>::new());
