@@ -132,7 +132,7 @@ pub fn sync(
     let sync = Run { sides: &sides, link: &link, options, names: &names };
     if options.dry_run {
         let plan = sync.plan(&baseline, &mut versions, &survey)?;
-        return sync.rehearse(&baseline, &survey, &plan, synced);
+        return sync.rehearse(&baseline, &versions, &survey, &plan, synced);
     }
     let (mut result, mut equal) = (Ok(()), None);
     for round in 1..=MAX_ROUNDS {

@@ -3,7 +3,7 @@
 //! ```text
 //! magic, SHA-256 of the rest, number of files of texts, those, files
 //! a file of texts: its name, the bytes of its texts
-//! a file: path, and for each side: digest, size, number of its file of texts (from 1) or 0
+//! a file: path, the changes that both had, and for each side: digest, size, number of its file of texts (from 1) or 0
 //! ```
 //! Numbers have eight bytes. If anything is not as it should be, there is no baseline, and a sync deletes nothing.
 
@@ -14,9 +14,10 @@ use memdir_store::path::MemoryPath;
 use sha2::{Digest as _, Sha256};
 
 use super::both::{Both, SyncSide};
+use super::versions::{ChangeId, ids};
 use crate::reader::Reader;
 
-const MAGIC: &[u8; 14] = b"memdir-sync-1\n";
+const MAGIC: &[u8; 14] = b"memdir-sync-2\n";
 
 /// The SHA-256 of a content.
 pub(super) type Digest = [u8; 32];
@@ -40,11 +41,14 @@ pub(super) struct Agreed {
     pub(super) sizes: Both<u64>,
     /// Where the contents are kept: positions in [`Baseline::text_files`].
     pub(super) texts: Both<Option<usize>>,
+    /// The changes that both included. If both have others in common now, they have agreed since, through a third memory or a sync that was
+    /// killed.
+    pub(super) known: Vec<ChangeId>,
 }
 
 impl Agreed {
     pub(super) fn new(digests: Both<Digest>, sizes: Both<u64>) -> Self {
-        Self { digests, sizes, texts: Both::default() }
+        Self { digests, sizes, texts: Both::default(), known: Vec::new() }
     }
 
     pub(super) fn is_equal(&self) -> bool {
@@ -74,6 +78,7 @@ impl Baseline {
         }
         for (path, agreed) in &*self.files {
             push(&mut body, path.relative().as_bytes());
+            push(&mut body, agreed.known.as_flattened());
             for side in SyncSide::ALL {
                 body.extend_from_slice(&agreed.digests[side]);
                 body.extend_from_slice(&agreed.sizes[side].to_le_bytes());
@@ -95,6 +100,7 @@ impl Baseline {
         while !reader.rest.is_empty() {
             let path = path_of(reader.slice()?)?;
             let mut agreed = Agreed::new(Both::default(), Both::default());
+            agreed.known = ids(reader.slice()?)?;
             for side in SyncSide::ALL {
                 agreed.digests[side] = reader.take(32)?.try_into().ok()?;
                 agreed.sizes[side] = reader.number()?;

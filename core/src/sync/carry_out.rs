@@ -22,12 +22,14 @@ use super::plan::Step;
 use super::report::{SyncAction, SyncChange};
 use super::side::Side;
 use super::survey::{Found, Survey};
+use super::versions::Versions;
 
 /// A plan that is carried out.
 pub(super) struct Carrying<'c, 's> {
     pub(super) sides: &'c Both<Side<'s>>,
     pub(super) link: &'c Link<'c>,
     pub(super) baseline: &'c Baseline,
+    pub(super) versions: &'c Both<Versions>,
     pub(super) survey: &'c Survey,
     pub(super) options: &'c SyncOptions,
     /// The names of the memories, for conflict copies.

@@ -108,7 +108,11 @@ impl Effects {
                 versions[side].files_mut().insert(to.clone(), version);
             }
             versions[side].files_mut().insert(from.clone(), gone);
-            if let Some(agreed) = baseline.files_mut().remove(&from) {
+            if let Some(mut agreed) = baseline.files_mut().remove(&from) {
+                let clock = |side: SyncSide| versions[side].files.get(&to).map(|it| &it.clock);
+                if let (Some(a), Some(b)) = (clock(SyncSide::A), clock(SyncSide::B)) {
+                    agreed.known.extend(a.common(b));
+                }
                 baseline.files_mut().insert(to.clone(), agreed);
                 touched.entries.insert(to);
             }
@@ -152,6 +156,11 @@ impl Effects {
                 let version = Version { content, fingerprint, clock };
                 versions[side].files_mut().insert(path.clone(), version);
             }
+            let clocks =
+                SyncSide::ALL.into_iter().filter_map(|side| versions[side].files.get(&path));
+            agreed.known = clocks.flat_map(|version| version.clock.ids()).copied().collect();
+            agreed.known.sort_unstable();
+            agreed.known.dedup();
             baseline.files_mut().insert(path.clone(), agreed);
             touched.entries.insert(path);
         }

@@ -11,7 +11,16 @@ use super::error::SyncError;
 use super::link::Link;
 use super::on_conflict::{MergeFunction, SyncMerge};
 use super::report::SyncAction;
+use super::versions::Clock;
 use crate::text::{merge, union};
+
+/// The changes that are merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Merging {
+    All,
+    /// Only lines that were added at the end.
+    Added,
+}
 
 /// The contents of both memories, and what each is after a merge.
 type Compared = (Both<Vec<u8>>, Option<Both<String>>);
@@ -71,8 +80,10 @@ impl Carrying<'_, '_> {
             return Ok(None);
         };
         let modified = |side: SyncSide| self.found(side, at[side]).and_then(|found| found.modified);
+        let digests = Both::new(|side| digest(&contents[side]));
         let base = self
             .agreed_before(path)
+            .filter(|_| !self.is_stale(path, &digests))
             .map_or(Ok(None), |agreed| base(self.link, self.baseline, agreed, SyncSide::A))?;
         let conflict = SyncMerge {
             path: path.clone(),
@@ -134,12 +145,34 @@ impl Carrying<'_, '_> {
         if SyncSide::ALL.into_iter().any(|side| digest(&contents[side]) != digests[side]) {
             return Ok(None);
         }
-        let text = merged(self.link, self.baseline, self.agreed_before(path), &contents)?;
+        let how = if self.is_stale(path, digests) { Merging::Added } else { Merging::All };
+        let text = merged(self.link, self.baseline, self.agreed_before(path), &contents, how)?;
         Ok(Some((contents, text)))
     }
 
     fn agreed_before(&self, path: &MemoryPath) -> Option<&Agreed> {
-        self.baseline.files.get(self.old_paths.get(path).unwrap_or(path))
+        self.baseline.files.get(self.old_path(path))
+    }
+
+    fn old_path<'p>(&'p self, path: &'p MemoryPath) -> &'p MemoryPath {
+        self.old_paths.get(path).unwrap_or(path)
+    }
+
+    /// Whether the entry of a file says nothing of who has removed a line: both have agreed on another content since, or one of them has come
+    /// back to the old content.
+    fn is_stale(&self, path: &MemoryPath, digests: &Both<Digest>) -> bool {
+        let before = self.old_path(path);
+        let clock = |side: SyncSide| self.versions[side].files.get(before).map(|it| &it.clock);
+        let (Some(agreed), Some(a), Some(b)) =
+            (self.agreed_before(path), clock(SyncSide::A), clock(SyncSide::B))
+        else {
+            return false;
+        };
+        let is_back = |side: SyncSide, clock: &Clock| {
+            digests[side] == agreed.digests[side] && !clock.is_within(&agreed.known)
+        };
+        a.common(b).any(|id| !agreed.known.contains(id))
+            || before == path && (is_back(SyncSide::A, a) || is_back(SyncSide::B, b))
     }
 }
 
@@ -152,6 +185,7 @@ fn merged(
     baseline: &Baseline,
     agreed: Option<&Agreed>,
     contents: &Both<Vec<u8>>,
+    how: Merging,
 ) -> Result<Option<Both<String>>, SyncError> {
     let Some(agreed) = agreed else { return Ok(None) };
     let (Ok(a), Ok(b)) = (str::from_utf8(&contents.a), str::from_utf8(&contents.b)) else {
@@ -159,11 +193,11 @@ fn merged(
     };
     let base = |of: SyncSide| base(link, baseline, agreed, of);
     let Some(base_a) = base(SyncSide::A)? else { return Ok(None) };
-    let for_b = merged_texts(&base_a, a, b);
+    let for_b = merged_texts(&base_a, a, b, how);
     let for_a = if agreed.is_equal() {
         for_b.clone()
     } else {
-        base(SyncSide::B)?.and_then(|base_b| merged_texts(&base_b, a, b))
+        base(SyncSide::B)?.and_then(|base_b| merged_texts(&base_b, a, b, how))
     };
     Ok(for_a.zip(for_b).map(|(a, b)| Both { a, b }))
 }
@@ -179,10 +213,13 @@ fn base(
     file.map_or(Ok(None), |file| link.text(&file.name, &agreed.digests[of]))
 }
 
-fn merged_texts(base: &str, a: &str, b: &str) -> Option<String> {
+fn merged_texts(base: &str, a: &str, b: &str, how: Merging) -> Option<String> {
     if let (Some(added), Some(also)) = (added(base, a), added(base, b)) {
         let kept = &a[..a.len() - added.len()];
         return Some(format!("{kept}{}", union(added, also)));
+    }
+    if how == Merging::Added {
+        return None;
     }
     let merged = merge(base, a, b);
     (merged.conflicts == 0).then_some(merged.text)
@@ -200,7 +237,7 @@ mod tests {
 
     #[test]
     fn changes_of_different_lines_are_merged() {
-        let merged = merged_texts("a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n");
+        let merged = merged_texts("a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n", Merging::All);
         assert_eq!(merged.as_deref(), Some("A\nb\nC\n"));
     }
 
@@ -213,14 +250,14 @@ mod tests {
             ("a\n", "a\nx\n", "a\nx\ny\n", "a\nx\ny\n"),
             ("a\n", "a\nx\ny\n", "a\nz\nx\ny\n", "a\nz\nx\ny\n"),
         ] {
-            assert_eq!(merged_texts(base, a, b).as_deref(), Some(both));
+            assert_eq!(merged_texts(base, a, b, Merging::Added).as_deref(), Some(both));
         }
     }
 
     #[test]
     fn different_changes_of_the_same_line_are_not_merged() {
-        assert_eq!(merged_texts("a\n", "b\n", "c\n"), None);
+        assert_eq!(merged_texts("a\n", "b\n", "c\n", Merging::All), None);
         // Neither is a longer last line.
-        assert_eq!(merged_texts("a", "ab", "ac"), None);
+        assert_eq!(merged_texts("a", "ab", "ac", Merging::All), None);
     }
 }

@@ -106,7 +106,8 @@ pub struct SyncMerge {
     pub a: String,
     /// The text of the second memory.
     pub b: String,
-    /// The text that both memories last agreed on; `None` if they never did, or it was larger than 1 MiB.
+    /// The text that both memories last agreed on; `None` if it is not known. They may have agreed through a third memory, or it was larger
+    /// than 1 MiB.
     pub base: Option<String>,
     /// When the file of the first memory was last written, if its store keeps times.
     #[serde(serialize_with = "memdir_store::time::serialize_optional")]

@@ -56,6 +56,7 @@ impl Run<'_, '_> {
     fn carrying<'c>(
         &'c self,
         baseline: &'c Baseline,
+        versions: &'c Both<Versions>,
         survey: &'c Survey,
         plan: &Plan,
     ) -> Carrying<'c, 'c> {
@@ -68,6 +69,7 @@ impl Run<'_, '_> {
             sides: self.sides,
             link: self.link,
             baseline,
+            versions,
             survey,
             options: self.options,
             names: self.names,
@@ -95,7 +97,7 @@ impl Run<'_, '_> {
         if let Err(error) = self.introduce(plan).and_then(|()| self.save(versions, saved)) {
             return (effects, Err(error));
         }
-        let carrying = self.carrying(baseline, survey, plan);
+        let carrying = self.carrying(baseline, versions, survey, plan);
         let made = carrying.carry_out(&plan.steps, &mut effects, progress);
         let touched = effects.apply_to(baseline, versions, self.options.one_way);
         take_fingerprints(versions, survey, &touched);
@@ -153,13 +155,14 @@ impl Run<'_, '_> {
     pub(super) fn rehearse(
         &self,
         baseline: &Baseline,
+        versions: &Both<Versions>,
         survey: &Survey,
         plan: &Plan,
         mut synced: Synced,
     ) -> Result<Synced, SyncError> {
         let mut effects = Effects::default();
         effects.left_out.extend(plan.sentences());
-        self.carrying(baseline, survey, plan).rehearse(&plan.steps, &mut effects)?;
+        self.carrying(baseline, versions, survey, plan).rehearse(&plan.steps, &mut effects)?;
         let Effects { changes, conflicts, left_out, .. } = effects;
         synced = Synced { changes, conflicts, left_out, equal: plan.equal, ..synced };
         let redactions = self.options.redactions;

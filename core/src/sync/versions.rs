@@ -33,7 +33,7 @@ const MAGIC: &[u8; 18] = b"memdir-versions-2\n";
 const MOST_CHANGES: usize = 64;
 
 /// Identifies a change of a file.
-type ChangeId = [u8; 8];
+pub(super) type ChangeId = [u8; 8];
 
 /// Makes the ids of the changes that a sync finds in one memory.
 type SessionId = [u8; 16];
@@ -61,6 +61,21 @@ impl Clock {
 
     fn includes(&self, id: &ChangeId) -> bool {
         self.last.contains(id) || self.before.contains(id)
+    }
+
+    /// The changes that it includes, as far as they are kept.
+    pub(super) fn ids(&self) -> impl Iterator<Item = &ChangeId> {
+        self.before.iter().chain(&self.last)
+    }
+
+    /// Whether its last changes are among these.
+    pub(super) fn is_within(&self, known: &[ChangeId]) -> bool {
+        self.last.iter().all(|id| known.contains(id))
+    }
+
+    /// The changes that both include.
+    pub(super) fn common<'c>(&'c self, other: &'c Self) -> impl Iterator<Item = &'c ChangeId> {
+        self.ids().filter(|id| other.includes(id))
     }
 
     /// The changes that at least one of both includes.
@@ -250,7 +265,7 @@ impl Versions {
     }
 }
 
-fn ids(bytes: &[u8]) -> Option<Vec<ChangeId>> {
+pub(super) fn ids(bytes: &[u8]) -> Option<Vec<ChangeId>> {
     let (ids, rest) = bytes.as_chunks::<8>();
     rest.is_empty().then(|| ids.to_vec())
 }

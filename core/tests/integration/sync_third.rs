@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use crate::common::store_helpers::at;
-use crate::sync::{done, files, left_out, memory, on, options, put, synced, try_sync};
+use crate::sync::{
+    assert_equal, done, files, left_out, memory, on, options, put, synced, try_sync,
+};
 use crate::sync_safety::copied;
 use memdir::policy::sensitive::SensitiveText;
 use memdir::store::{Context, Entry, InProcess, Layer, Node};
@@ -348,4 +350,70 @@ fn a_conflict_that_a_full_memory_cannot_keep_leaves_no_copy_in_the_other() {
         assert_eq!((done(&said), left_out(&said)), (vec![], vec![("f.md", SyncReason::Refused)]));
         assert_eq!((files(&a).len(), files(&b).len()), (1, 1));
     }
+}
+
+#[test]
+fn a_content_that_comes_back_after_a_deletion_is_kept() {
+    for turned in [false, true] {
+        let [a, b, c] = three(&[("stays.md", "stays\n"), ("x.md", "1\n2\n3\n")]);
+        c.delete("/memories/x.md").unwrap();
+        synced(&a, &c);
+        synced(&b, &c);
+        put(&a, "/memories/x.md", "1\n2\n3\n");
+        put(&b, "/memories/x.md", "another\n");
+        let (one, other) = if turned { (&b, &a) } else { (&a, &b) };
+        assert_eq!(synced(one, other).conflicts.len(), 1);
+        let texts: Vec<String> = files(&a).into_values().collect();
+        assert!(texts.contains(&"1\n2\n3\n".to_owned()), "{texts:?}");
+        assert!(texts.contains(&"another\n".to_owned()), "{texts:?}");
+        assert_eq!(files(&a), files(&b));
+    }
+}
+
+#[test]
+fn a_line_that_comes_back_after_a_third_memory_has_removed_it_is_kept() {
+    for (of_a, of_b, is_conflict) in [
+        ("1\n2\n3\n", "one\n3\n", true),
+        ("1\n2\n3\nmore\n", "one\n3\n", true),
+        ("1\n3\n", "one\n3\n", false),
+    ] {
+        let [a, b, c] = three(&[("stays.md", "stays\n"), ("x.md", "1\n2\n3\n")]);
+        put(&c, "/memories/x.md", "1\n3\n");
+        synced(&a, &c);
+        synced(&b, &c);
+        put(&a, "/memories/x.md", of_a);
+        put(&b, "/memories/x.md", of_b);
+        let conflicts = synced(&a, &b).conflicts;
+        assert_eq!(!conflicts.is_empty(), is_conflict, "{of_a:?}");
+        let all: String = files(&a).into_values().collect();
+        for line in of_a.lines().chain(of_b.lines()).filter(|line| is_conflict || *line != "1") {
+            assert!(all.lines().any(|there| there == line), "{line}: {all}");
+        }
+        assert_eq!(files(&a), files(&b));
+    }
+}
+
+#[test]
+fn changes_on_top_of_those_of_a_third_memory_are_merged_after_a_sync_of_each_pair() {
+    let [a, b, c] = three(&[("stays.md", "stays\n"), ("x.md", "1\n2\n3\n")]);
+    put(&c, "/memories/x.md", "1\n2\n3\nof c\n");
+    for (one, other) in [(&a, &c), (&b, &c), (&a, &b)] {
+        synced(one, other);
+    }
+    put(&a, "/memories/x.md", "one\n2\n3\nof c\n");
+    put(&b, "/memories/x.md", "1\n2\nthree\nof c\n");
+    synced(&a, &b);
+    assert_equal(&a, &b, &[("stays.md", "stays\n"), ("x.md", "one\n2\nthree\nof c\n")]);
+    // Lines that are only added are merged in any case.
+    put(&c, "/memories/x.md", "one\n2\nthree\nof c\nmore\n");
+    synced(&a, &c);
+    synced(&b, &c);
+    put(&a, "/memories/x.md", "one\n2\nthree\nof c\nmore\nof a\n");
+    put(&b, "/memories/x.md", "one\n2\nthree\nof c\nmore\nof b\n");
+    synced(&a, &b);
+    assert_equal(
+        &a,
+        &b,
+        &[("stays.md", "stays\n"), ("x.md", "one\n2\nthree\nof c\nmore\nof a\nof b\n")],
+    );
 }
