@@ -181,6 +181,7 @@ mod tests {
 
     fn filled() -> Baseline {
         let agreed = |number: u8, texts| Agreed {
+            known: vec![[number; 8]; usize::from(number % 3)],
             digests: Both { a: [number; 32], b: [number + 1; 32] },
             sizes: Both { a: 1, b: u64::from(number) },
             texts,

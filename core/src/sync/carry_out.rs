@@ -174,8 +174,10 @@ impl Carrying<'_, '_> {
         self.sides.b.check()
     }
 
+    /// The file as it was found. One that the sync has renamed has its old name there.
     pub(super) fn found(&self, side: SyncSide, path: &MemoryPath) -> Option<&Found> {
-        self.survey.files[side].get(path)
+        let files = &self.survey.files[side];
+        files.get(path).or_else(|| files.get(self.old_paths.get(path)?))
     }
 
     /// Creates files in both memories, many together.

@@ -4,7 +4,7 @@ use memdir_store::path::MemoryPath;
 
 use super::baseline::{Agreed, Baseline, Digest, digest};
 use super::both::{Both, SyncSide};
-use super::carry_out::{Carrying, agreed};
+use super::carry_out::Carrying;
 use super::change::Outcome;
 use super::effects::{Effects, Origin};
 use super::error::SyncError;
@@ -38,7 +38,10 @@ impl Carrying<'_, '_> {
             return Ok(());
         };
         match merged {
-            Some(texts) => self.write_merged(path, digests, &contents, &texts, effects),
+            Some(texts) => {
+                let mut now = *digests;
+                self.write_merged(path, &mut now, &contents, &texts, effects)
+            }
             None if self.options.on_conflict.function().is_some() => {
                 effects.to_merge.push((path.clone(), *digests));
                 Ok(())
@@ -55,31 +58,29 @@ impl Carrying<'_, '_> {
         files.sort_by(|(one, _), (other, _)| one.cmp(other));
         for (path, digests) in &files {
             self.check()?;
-            let at = Both::new(|_| path);
-            let Some((contents, _)) = self.compare(at, path, digests)? else {
+            let Some((contents, _)) = self.compare(Both::new(|_| path), path, digests)? else {
                 effects.disturbed.push(path.clone());
                 continue;
             };
-            match self.merged_by(function, at, path, &contents)? {
-                Some(texts) => self.write_merged(path, digests, &contents, &texts, effects)?,
+            match self.merged_by(function, path, &contents)? {
+                Some(text) => self.write_text(path, digests, &contents, text, effects)?,
                 None => self.keep_both(path, digests, &contents, effects)?,
             }
         }
         Ok(())
     }
 
-    /// The text that the function makes of both contents, for each memory. `None` if both contents are to be kept, or one is not text.
+    /// The text that the function makes of both contents. `None` if both contents are to be kept, or one is not text.
     pub(super) fn merged_by(
         &self,
         function: &MergeFunction,
-        at: Both<&MemoryPath>,
         path: &MemoryPath,
         contents: &Both<Vec<u8>>,
-    ) -> Result<Option<Both<String>>, SyncError> {
+    ) -> Result<Option<String>, SyncError> {
         let (Ok(a), Ok(b)) = (str::from_utf8(&contents.a), str::from_utf8(&contents.b)) else {
             return Ok(None);
         };
-        let modified = |side: SyncSide| self.found(side, at[side]).and_then(|found| found.modified);
+        let modified = |side: SyncSide| self.found(side, path).and_then(|found| found.modified);
         let digests = Both::new(|side| digest(&contents[side]));
         let base = self
             .agreed_before(path)
@@ -95,31 +96,33 @@ impl Carrying<'_, '_> {
         };
         let merged = function(&conflict).map_err(|error| SyncError::of_merge(path, error))?;
         self.check()?;
-        Ok(merged.map(|text| Both { a: text.clone(), b: text }))
+        Ok(merged)
     }
 
+    /// Writes what a file was merged to, if both memories still have the contents `now`, which then is what they have.
     fn write_merged(
         &self,
         path: &MemoryPath,
-        digests: &Both<Digest>,
+        now: &mut Both<Digest>,
         contents: &Both<Vec<u8>>,
         texts: &Both<String>,
         effects: &mut Effects,
     ) -> Result<(), SyncError> {
-        let mut results = Both::new(|side| (digests[side], contents[side].len() as u64));
+        let compared = *now;
+        let mut sizes = Both::new(|side| contents[side].len() as u64);
         for side in SyncSide::ALL {
             let text = texts[side].as_bytes();
             let is_there = contents[side] == text;
             if is_there || self.options.one_way && side == SyncSide::A {
                 continue;
             }
-            let theirs = digests[side.other()];
-            match self.sides[side].replace(path, digests[side], text, theirs)? {
+            let theirs = compared[side.other()];
+            match self.sides[side].replace(path, compared[side], text, theirs)? {
                 // The difference may be only what this memory redacts.
-                Outcome::Done(new, _) if new == digests[side] => {}
+                Outcome::Done(new, _) if new == compared[side] => {}
                 Outcome::Done(new, size) => {
                     effects.changed(path, side, SyncAction::Merged);
-                    results[side] = (new, size);
+                    (now[side], sizes[side]) = (new, size);
                 }
                 other => {
                     effects.not_done(path, side, other);
@@ -127,9 +130,69 @@ impl Carrying<'_, '_> {
                 }
             }
         }
-        let agreed = agreed(SyncSide::A, results.a, results.b);
-        effects.agreed.push((path.clone(), agreed, Origin::Made));
+        effects.agreed.push((path.clone(), Agreed::new(*now, sizes), Origin::Made));
         Ok(())
+    }
+
+    /// Writes the text of the function to both memories, or to none. It was made of two contents, so it must not stay in one memory alone: the
+    /// function would get it as one of both in the next round or sync.
+    fn write_text(
+        &self,
+        path: &MemoryPath,
+        compared: &Both<Digest>,
+        contents: &Both<Vec<u8>>,
+        text: String,
+        effects: &mut Effects,
+    ) -> Result<(), SyncError> {
+        // The function may have taken long.
+        if !self.still_has(path, compared, SyncSide::ALL)? {
+            effects.disturbed.push(path.clone());
+            return Ok(());
+        }
+        let (mut now, mut written) = (*compared, Effects::default());
+        let texts = Both { a: text.clone(), b: text };
+        let mut result = self.write_merged(path, &mut now, contents, &texts, &mut written);
+        let is_written = result.is_ok() && !written.agreed.is_empty();
+        // A memory that had the text already may have got another one.
+        let unwritten = SyncSide::ALL.into_iter().filter(|side| now[*side] == compared[*side]);
+        if is_written && self.still_has(path, compared, unwritten)? {
+            effects.add(written);
+            return Ok(());
+        }
+        for change in std::mem::take(&mut written.changes) {
+            let (side, old) = (change.side, &contents[change.side]);
+            match self.sides[side].replace(path, now[side], old, compared[side]) {
+                Ok(Outcome::Done(..)) => {}
+                // Something has changed it once more.
+                Ok(_) => written.changes.push(change),
+                Err(error) => {
+                    written.changes.push(change);
+                    result = result.and(Err(error));
+                }
+            }
+        }
+        if is_written {
+            written.agreed.clear();
+            written.disturbed.push(path.clone());
+        }
+        effects.add(written);
+        result
+    }
+
+    /// Whether these memories have the contents that were compared.
+    fn still_has(
+        &self,
+        path: &MemoryPath,
+        compared: &Both<Digest>,
+        sides: impl IntoIterator<Item = SyncSide>,
+    ) -> Result<bool, SyncError> {
+        for side in sides {
+            let content = self.sides[side].read(path)?;
+            if content.is_none_or(|content| digest(&content) != compared[side]) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The contents of both memories at these paths, and what they are merged. `None` if one of them is no longer what was compared.
@@ -154,7 +217,7 @@ impl Carrying<'_, '_> {
         self.baseline.files.get(self.old_path(path))
     }
 
-    fn old_path<'p>(&'p self, path: &'p MemoryPath) -> &'p MemoryPath {
+    pub(super) fn old_path<'p>(&'p self, path: &'p MemoryPath) -> &'p MemoryPath {
         self.old_paths.get(path).unwrap_or(path)
     }
 

@@ -62,15 +62,16 @@ impl Carrying<'_, '_> {
         effects: &mut Effects,
     ) -> Result<(), SyncError> {
         // A file that would be renamed before still has its old path.
-        let at = |side: SyncSide| match self.found(side, path) {
-            Some(_) => path,
-            None => self.old_paths.get(path).unwrap_or(path),
+        let at = |side: SyncSide| match self.survey.files[side].contains_key(path) {
+            true => path,
+            false => self.old_path(path),
         };
         let Some((contents, mut merged)) = self.compare(Both::new(at), path, digests)? else {
             return Ok(());
         };
         if let Some(function) = self.options.on_conflict.function().filter(|_| merged.is_none()) {
-            merged = self.merged_by(function, Both::new(at), path, &contents)?;
+            let text = self.merged_by(function, path, &contents)?;
+            merged = text.map(|text| Both { a: text.clone(), b: text });
         }
         let is_written = |side: SyncSide| !(self.options.one_way && side == SyncSide::A);
         if let Some(texts) = merged {
@@ -87,7 +88,7 @@ impl Carrying<'_, '_> {
             return Ok(());
         }
         if self.options.on_conflict.keeps_both() {
-            let modified = self.found(loser, at(loser)).and_then(|found| found.modified);
+            let modified = self.found(loser, path).and_then(|found| found.modified);
             let copy = copy_of(path, &self.names[loser], modified, &digests[loser], 0);
             let Some(copy) = copy else { return Ok(()) };
             for side in SyncSide::ALL.into_iter().filter(|side| is_written(*side)) {

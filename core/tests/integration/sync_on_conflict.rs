@@ -1,8 +1,8 @@
 //! Conflicts of a sync that end by a function of the application.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
-use std::collections::BTreeMap;
 use std::error::Error as _;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 use std::time::{Duration, UNIX_EPOCH};
@@ -160,43 +160,85 @@ fn an_error_of_the_function_ends_the_sync_and_loses_nothing() {
     );
 }
 
+/// Options with a function, during whose first call an agent acts.
+fn merging_at_work(
+    agent: impl Fn(&str) + Send + Sync + 'static,
+    function: impl Fn(&SyncMerge) -> Option<String> + Send + Sync + 'static,
+) -> (SyncOptions, Asked) {
+    let has_acted = AtomicBool::new(false);
+    merging(move |file| {
+        if !has_acted.swap(true, SeqCst) {
+            agent(file.path.as_str());
+        }
+        function(file)
+    })
+}
+
+type Takes = fn(&SyncMerge) -> String;
+
+/// A text of both contents, and each of them.
+const TAKES: [Takes; 3] =
+    [|file| format!("{}{}", file.a, file.b), |file| file.a.clone(), |file| file.b.clone()];
+
 #[test]
-fn a_file_that_is_changed_meanwhile_is_merged_again() {
+fn an_edit_during_a_call_is_in_the_next_call() {
     for by_first in [true, false] {
-        let (a, b) = in_conflict();
-        let agent = if by_first { a.clone() } else { b.clone() };
-        let (options, asked) = merging(move |file| {
+        for takes in TAKES {
+            let (a, b) = in_conflict();
+            let agent = if by_first { a.clone() } else { b.clone() };
             // The function may use both memories.
-            let path = file.path.as_str();
-            if !agent.read(path).unwrap().contains("agent") {
-                agent.insert(path, 0, "by the agent\n").unwrap();
-            }
-            Some(format!("{}{}", file.a, file.b))
-        });
-        try_sync(&a, &b, &options).unwrap();
-        assert_eq!(paths(&asked), ["tea.md", "tea.md"]);
-        let text =
-            if by_first { "by the agent\nblack\nwhite\n" } else { "black\nwhite\nby the agent\n" };
-        let lines =
-            |text: &str| text.lines().map(|line| (line.to_owned(), ())).collect::<BTreeMap<_, _>>();
-        let merged = a.read("/memories/tea.md").unwrap();
-        assert_eq!(lines(&merged), lines(text), "{merged}");
-        assert_equal(&a, &b, &[("tea.md", &merged), ("list.md", "one\n2\nthree\n")]);
+            let edit = move |path: &str| drop(agent.insert(path, 0, "by the agent\n").unwrap());
+            let (options, asked) = merging_at_work(edit, move |file| Some(takes(file)));
+            let synced = try_sync(&a, &b, &options).unwrap();
+            let (of_a, of_b) = match by_first {
+                true => ("by the agent\nblack\n", "white\n"),
+                false => ("black\n", "by the agent\nwhite\n"),
+            };
+            let asked = asked.lock().unwrap();
+            let [_, last] = &asked[..] else { panic!("{asked:?}") };
+            assert_eq!((&*last.a, &*last.b), (of_a, of_b));
+            let merged = takes(last);
+            assert_eq!(a.read("/memories/tea.md").unwrap(), merged);
+            assert_equal(&a, &b, &[("tea.md", &merged), ("list.md", "one\n2\nthree\n")]);
+            let changes =
+                synced.changes.iter().filter(|change| change.path.name() == Some("tea.md"));
+            assert_eq!(changes.count(), if merged == of_a || merged == of_b { 1 } else { 2 });
+        }
     }
 }
 
 #[test]
-fn a_file_that_is_deleted_meanwhile_comes_back() {
+fn a_deletion_during_a_call_gives_way_to_the_edit_of_the_other_memory() {
+    for by_first in [true, false] {
+        for takes in TAKES {
+            let (a, b) = in_conflict();
+            let agent = if by_first { a.clone() } else { b.clone() };
+            let delete = move |path: &str| drop(agent.delete(path).unwrap());
+            let (options, asked) = merging_at_work(delete, move |file| Some(takes(file)));
+            try_sync(&a, &b, &options).unwrap();
+            assert_eq!(paths(&asked), ["tea.md"]);
+            let kept = if by_first { "white\n" } else { "black\n" };
+            assert_equal(&a, &b, &[("tea.md", kept), ("list.md", "one\n2\nthree\n")]);
+        }
+    }
+}
+
+#[test]
+fn a_file_that_changes_in_each_call_is_left_out() {
     let (a, b) = in_conflict();
-    let agent = b.clone();
-    let (options, _) = merging(move |file| {
-        let _ = agent.delete(file.path.as_str());
+    let (agent, number) = (b.clone(), AtomicUsize::new(0));
+    let (options, asked) = merging(move |file| {
+        let text = format!("{}\n", number.fetch_add(1, SeqCst));
+        agent.write(file.path.as_str(), &text, None).unwrap();
         Some(format!("{}{}", file.a, file.b))
     });
-    try_sync(&a, &b, &options).unwrap();
-    let merged = a.read("/memories/tea.md").unwrap();
-    assert!(merged.contains("black\n"), "{merged}");
-    assert_equal(&a, &b, &[("tea.md", &merged), ("list.md", "one\n2\nthree\n")]);
+    let synced = try_sync(&a, &b, &options).unwrap();
+    assert_eq!(left_out(&synced), [("tea.md", SyncReason::Changing)]);
+    assert_eq!(paths(&asked).len(), 3);
+    assert_eq!(
+        (a.read("/memories/tea.md").unwrap(), b.read("/memories/tea.md").unwrap()),
+        ("black\n".to_owned(), "2\n".to_owned())
+    );
 }
 
 #[test]
@@ -243,9 +285,16 @@ fn the_options_of_each_memory_hold_for_the_text() {
     put(&a, "/memories/tea.md", "black\n");
     put(&b, "/memories/tea.md", "white\n");
     let (options, _) = merging(|_| Some("a text that is too long for one of them\n".to_owned()));
-    let refused = try_sync(&a, &b, &options).unwrap();
-    assert_eq!(left_out(&refused), [("tea.md", SyncReason::Refused)]);
-    assert_eq!(b.read("/memories/tea.md").unwrap(), "white\n");
+    // It stays in neither of both, and is asked for again.
+    for _ in 0..2 {
+        let refused = try_sync(&a, &b, &options).unwrap();
+        assert_eq!(
+            (left_out(&refused), done(&refused)),
+            (vec![("tea.md", SyncReason::Refused)], vec![])
+        );
+        assert_eq!(a.read("/memories/tea.md").unwrap(), "black\n");
+        assert_eq!(b.read("/memories/tea.md").unwrap(), "white\n");
+    }
 }
 
 #[test]
@@ -266,6 +315,29 @@ fn the_calls_come_one_after_another_in_the_thread_of_the_sync() {
     assert_eq!(paths(&asked), names);
     let here = std::thread::current().id();
     assert!(threads.lock().unwrap().iter().all(|thread| *thread == here));
+}
+
+#[test]
+fn a_renamed_file_has_both_times() {
+    let mut with_history = MemoryOptions::default();
+    with_history.history = true;
+    for (dry_run, by_first) in [(true, true), (true, false), (false, true), (false, false)] {
+        let open = || Memory::open("memory:", with_history.clone()).unwrap();
+        let (a, b) = (open(), open());
+        put(&a, "/memories/tea.md", "green\n");
+        synced(&a, &b);
+        let (renamer, other) = if by_first { (&a, &b) } else { (&b, &a) };
+        renamer.rename("/memories/tea.md", "/memories/teas.md").unwrap();
+        put(renamer, "/memories/teas.md", "black\n");
+        put(other, "/memories/tea.md", "white\n");
+        let (mut options, asked) = merging(|file| Some(format!("{}{}", file.a, file.b)));
+        options.dry_run = dry_run;
+        try_sync(&a, &b, &options).unwrap();
+        let asked = asked.lock().unwrap();
+        let [file] = &asked[..] else { panic!("{asked:?}") };
+        assert_eq!((file.path.relative(), file.base.as_deref()), ("teas.md", Some("green\n")));
+        assert!(file.modified_a.is_some() && file.modified_b.is_some(), "{file:?}");
+    }
 }
 
 #[test]
