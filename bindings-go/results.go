@@ -582,7 +582,8 @@ type SyncMerge struct {
 	A string `json:"a"`
 	// B: The text of the second memory.
 	B string `json:"b"`
-	// Base: The text that both memories last agreed on; empty if they never did, or it was larger than 1 MiB.
+	// Base: The text that both memories last agreed on; empty if it is not known. They may have agreed through a third memory,
+	// or it was larger than 1 MiB.
 	Base string `json:"base"`
 	// ModifiedA: When the file of the first memory was last written, if its store keeps times.
 	ModifiedA time.Time `json:"modified_a"`

@@ -687,8 +687,8 @@ export interface SyncMerge {
   /** The text of the second memory. */
   b: string;
   /**
-   * The text that both memories last agreed on; absent if they never did, or it was larger than 1
-   * MiB.
+   * The text that both memories last agreed on; absent if it is not known. They may have agreed
+   * through a third memory, or it was larger than 1 MiB.
    */
   base?: string | undefined;
   /** When the file of the first memory was last written, if its store keeps times. */

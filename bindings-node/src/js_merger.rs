@@ -5,6 +5,7 @@
 
 use std::sync::Mutex;
 use std::sync::mpsc::{self, Sender};
+use std::time::{Duration, Instant};
 
 use memdir::sync::MergeError;
 use memdir::{Cancellation, OnConflict, StoreError};
@@ -18,6 +19,9 @@ use crate::thread_pool::{Received, receive_until};
 
 /// A function that receives requests. It is *weak*, because the promise of the sync already keeps Node alive.
 type Serve = ThreadsafeFunction<MergeRequest, Unknown<'static>, MergeRequest, Status, false, true>;
+
+/// How often a thread that waits for the function looks for a cancellation.
+const LOOK: Duration = Duration::from_millis(50);
 
 type Answer = Result<Option<String>, String>;
 
@@ -61,13 +65,14 @@ pub(crate) fn merger(
         let (answer, receiver) = mpsc::channel();
         let request = MergeRequest { file: Mutex::new(Some(Shown::of(file))), answer };
         serve.call(request, ThreadsafeFunctionCallMode::NonBlocking);
-        let gone = || serve.aborted() || cancellation.is_cancelled();
-        match receive_until(&receiver, None, gone) {
-            Received::Message(answer) => Ok(answer?),
-            Received::TimedOut | Received::Gone if cancellation.is_cancelled() => {
-                Err(StoreError::Cancelled.into())
+        loop {
+            let until = Some(Instant::now() + LOOK);
+            match receive_until(&receiver, until, || serve.aborted()) {
+                Received::Message(answer) => return Ok(answer?),
+                _ if cancellation.is_cancelled() => return Err(StoreError::Cancelled.into()),
+                Received::TimedOut => {}
+                Received::Gone => return Err(MergeError::from("it did not answer")),
             }
-            Received::TimedOut | Received::Gone => Err(MergeError::from("it did not answer")),
         }
     }))
 }

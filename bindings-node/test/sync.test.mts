@@ -289,10 +289,10 @@ test('a function merges a conflict', async () => {
 });
 
 test('a function may return any text, or none', async () => {
-  for (const text of ['', 'ä\0\r\nno end', '\ud800', 'x'.repeat(2_000_000)]) {
+  for (const text of ['', 'ä\0\r\nno end 😀', 'x'.repeat(2_000_000)]) {
     const [one, other] = await inConflict();
     await one.sync(other, { onConflict: () => text });
-    assert.equal(await other.read(tea), text.replace('\ud800', '\ufffd'));
+    assert.equal(await other.read(tea), text);
   }
   for (const none of [null, undefined]) {
     const [one, other] = await inConflict();
@@ -317,7 +317,7 @@ test('the error of the function ends the sync', async () => {
     assert.equal(await one.read(tea), 'white\n');
     assert.equal(await other.read(tea), 'red\n');
   }
-  for (const wrong of [5, true, {}, ['a'], Buffer.from('a')]) {
+  for (const wrong of [5, true, {}, ['a'], Buffer.from('a'), 'half \ud800']) {
     const [one, other] = await inConflict();
     const onConflict = (() => wrong) as unknown as MergeFunction;
     await assert.rejects(one.sync(other, { onConflict }), (error) => {

@@ -78,7 +78,7 @@ import type { Places } from './places.js';
 import { orThrow, reply } from './reply.js';
 import type { Reply, Shown, TextOnly } from './reply.js';
 import type { Entry } from './store.js';
-import { Merger, SYNC_OPTIONS } from './sync.js';
+import { Merger, SYNC_OPTIONS, assertConflictOption } from './sync.js';
 import type { SyncOptions } from './sync.js';
 import { withRefusals } from './tool-error.js';
 import { WATCH_OPTIONS, Watch } from './watch.js';
@@ -290,6 +290,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   async sync(other: Memory | Places, options: SyncOptions = {}): Promise<Synced> {
     const { onConflict, onProgress, signal, ...others } = optionsOf(options, SYNC_OPTIONS);
     assertFunction('onProgress', onProgress);
+    assertConflictOption(onConflict);
     const merger = typeof onConflict === 'function' ? new Merger(onConflict) : undefined;
     const rest = merger ? others : { ...others, onConflict };
     const passed = other instanceof Memory ? other.#engine : openEngine(other, undefined, 'other');

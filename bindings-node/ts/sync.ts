@@ -5,6 +5,7 @@ import type { SyncMerge, SyncProgress } from '../results.cjs';
 
 import { CALL_OPTIONS } from './cancellation.js';
 import type { CallOptions } from './cancellation.js';
+import { ConfigError } from './errors.js';
 import type { Names } from './named-options.js';
 import { isPromise, shown } from './store.js';
 
@@ -18,7 +19,7 @@ import { isPromise, shown } from './store.js';
  *
  * @example
  * ```ts
- * const newest: MergeFunction = ({ a, b, modifiedA, modifiedB }) =>
+ * const newest: MergeFunction = ({ a, b, modifiedA = 0, modifiedB = 0 }) =>
  *   Number(modifiedA) > Number(modifiedB) ? a : b;
  * await memory.sync('sqlite:team.db', { onConflict: newest });
  * ```
@@ -83,6 +84,14 @@ export const SYNC_OPTIONS: Names<SyncOptions> = {
   ...CALL_OPTIONS,
 };
 
+/** Checks that it may be a word or a function. The native half knows the words. */
+export function assertConflictOption(given: unknown): void {
+  if (given !== undefined && typeof given !== 'string' && typeof given !== 'function') {
+    const words = "'keep-both', 'a', 'b' or a function";
+    throw new ConfigError(`onConflict must be ${words}, got ${shown(given)}`, 'onConflict');
+  }
+}
+
 /** A {@link MergeFunction} for the native half, which cannot hold what it throws. */
 export class Merger {
   readonly #merge: MergeFunction;
@@ -117,9 +126,14 @@ export class Merger {
   };
 }
 
+/** An unpaired surrogate. UTF-8 cannot encode it. */
+const HALF = /\p{Surrogate}/u;
+
 function textOrNull(text: unknown): string | null {
-  if (text !== undefined && text !== null && typeof text !== 'string') {
-    throw new TypeError(`onConflict must return a string, or null, got ${shown(text)}`);
+  const given = text ?? null;
+  if (given !== null && (typeof given !== 'string' || HALF.test(given))) {
+    const got = typeof given === 'string' ? 'text that is not valid Unicode' : shown(given);
+    throw new TypeError(`onConflict must return a string, or null, got ${got}`);
   }
-  return text ?? null;
+  return given;
 }

@@ -3,8 +3,6 @@
 import type { MergeRequest } from '../native.cjs';
 import type { SyncMerge } from '../results.cjs';
 
-import { wellFormed } from './wasm-values.js';
-
 /** The `MergeRequest` of `native.d.cts`. */
 class Request {
   /** The function's answer, for the module. */
@@ -20,7 +18,7 @@ class Request {
   }
 
   succeed(text: string | null): void {
-    this.answer ??= { text: text === null ? null : wellFormed(text) };
+    this.answer ??= { text };
   }
 
   fail(message: string): void {

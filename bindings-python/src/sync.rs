@@ -51,6 +51,9 @@ pub(crate) fn on_conflict(given: OrDefault<'_, OnConflict>) -> PyResult<memdir::
             let function = given.unbind();
             Ok(memdir::OnConflict::merge(move |file| merge(&function, file)))
         }
+        OrDefault::Value(given, _) if !given.is_instance_of::<PyString>() => {
+            Err(wrong_argument("on_conflict", "\"keep-both\", \"a\", \"b\" or a function", &given))
+        }
         given => given.or("on_conflict", memdir::OnConflict::default(), Given::word),
     }
 }

@@ -1137,7 +1137,8 @@ pub struct SyncMerge {
     pub a: String,
     /// The text of the second memory.
     pub b: String,
-    /// The text that both memories last agreed on; null if they never did, or it was larger than 1 MiB.
+    /// The text that both memories last agreed on; null if it is not known. They may have agreed through a third
+    /// memory, or it was larger than 1 MiB.
     #[uniffi(default = None)]
     pub base: Option<String>,
     /// When the file of the first memory was last written, if its store keeps times.

@@ -14,7 +14,7 @@ from memdir._async_watch import AsyncWatch
 from memdir._embedder import AwaitedEmbedder
 from memdir._errors import StoreError
 from memdir._loops import NoThreadError, in_thread, running_loop, until_idle
-from memdir._merging import awaited_here
+from memdir._merging import AwaitedMerge
 from memdir._reply import ViewT_co
 
 if TYPE_CHECKING:
@@ -506,7 +506,8 @@ class AsyncMemory(Generic[ViewT_co]):
 
         The call has a thread of its own, which also calls `on_progress`. If `on_conflict` is a
         coroutine function, it is awaited on the event loop of this task. If the task is cancelled,
-        the sync stops before its next change. The changes before that stay.
+        so is that coroutine, and the sync stops before its next change. The changes before that
+        stay.
 
         Raises:
             SyncError: Both memories are the same or overlap; too many files would be deleted; or a
@@ -515,10 +516,11 @@ class AsyncMemory(Generic[ViewT_co]):
                 next sync makes the others.
             ConfigError: An option or the address is wrong.
         """
+        merge = AwaitedMerge(on_conflict) if callable(on_conflict) else None
         work = partial(
             self._memory.sync,
             other,
-            on_conflict=awaited_here(on_conflict) if callable(on_conflict) else on_conflict,
+            on_conflict=on_conflict if merge is None else merge,
             one_way=one_way,
             dry_run=dry_run,
             delete=delete,
@@ -528,8 +530,13 @@ class AsyncMemory(Generic[ViewT_co]):
             names=names,
             on_progress=on_progress,
         )
-        # The stores and the callback may wait for calls of any memory.
-        return await _in_thread(self._memory, work, view=False, alone=True)
+        try:
+            # The stores and the callbacks may wait for calls of any memory.
+            return await _in_thread(self._memory, work, view=False, alone=True)
+        except BaseException:
+            if merge is not None:
+                merge.cancel()
+            raise
 
     def acting_as(self, actor: str) -> Self:
         """Returns a session of the same memory with this actor. Same as `Memory.acting_as`.

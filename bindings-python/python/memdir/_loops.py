@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     # Submits a call that can be cancelled, and that delivers its outcome.
     Submit: TypeAlias = Callable[[_memdir.Cancellation, Callable[..., None]], None]
+    # Gets a function that cancels an awaitable on a loop.
+    Begun: TypeAlias = Callable[[Callable[[], object]], None]
     # Called when the task is cancelled. Returns whether the task can stop waiting for the call.
     GiveUp: TypeAlias = Callable[[], bool]
 
@@ -123,13 +125,18 @@ class AsyncioLoop:
                     await waiter
             raise
 
-    def result(self, awaitable: Awaitable[T]) -> T:
-        """Awaits on this loop, and returns the result to the thread of the core that calls this."""
+    def result(self, awaitable: Awaitable[T], begun: Begun | None = None) -> T:
+        """Awaits on this loop, and returns the result to the thread of the core that calls this.
+
+        `begun` gets a function that cancels it, which any thread may call.
+        """
         loop, coroutine = self._loop(), _awaited(awaitable)
         try:
             if loop is None:
                 raise RuntimeError("the event loop is closed")
             future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+            if begun is not None:
+                begun(future.cancel)
             _wait_while_running(future, loop)
         except RuntimeError:
             # A coroutine that has begun belongs to the loop.
@@ -232,9 +239,20 @@ class TrioLoop:
             raise
         return outcome
 
-    def result(self, awaitable: Awaitable[T]) -> T:
-        """Awaits in this run, and returns the result to the thread of the core that calls this."""
-        result: T = self._trio.from_thread.run(_awaited, awaitable, trio_token=self._token)
+    def result(self, awaitable: Awaitable[T], begun: Begun | None = None) -> T:
+        """Awaits in this run, and returns the result to the thread of the core that calls this.
+
+        `begun` gets a function that cancels it, which the thread of this run may call.
+        """
+
+        async def awaited() -> T:
+            with self._trio.CancelScope() as scope:
+                if begun is not None:
+                    begun(scope.cancel)
+                return await awaitable
+            raise RuntimeError("the event loop cancelled the call")
+
+        result: T = self._trio.from_thread.run(awaited, trio_token=self._token)
         return result
 
     def _deliver(self, waiter: list[Any], result: object, raised: BaseException | None) -> None:
@@ -285,10 +303,12 @@ def _shield(library: Any) -> AbstractContextManager[object]:
     return scope
 
 
-def await_on(loop: AsyncioLoop | TrioLoop, awaitable: Awaitable[T]) -> T:
+def await_on(
+    loop: AsyncioLoop | TrioLoop, awaitable: Awaitable[T], begun: Begun | None = None
+) -> T:
     """Awaits on a loop, and returns the result to the thread of the core that calls this."""
     try:
-        return loop.result(awaitable)
+        return loop.result(awaitable, begun)
     finally:
         # Otherwise Python prints a warning about a coroutine that no loop has begun.
         created = inspect.CORO_CREATED

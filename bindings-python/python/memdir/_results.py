@@ -919,8 +919,8 @@ class SyncMerge:
         path: The file.
         a: The text of the first memory.
         b: The text of the second memory.
-        base: The text that both memories last agreed on; `None` if they never did, or it was larger
-            than 1 MiB.
+        base: The text that both memories last agreed on; `None` if it is not known. They may have
+            agreed through a third memory, or it was larger than 1 MiB.
         modified_a: When the file of the first memory was last written, if its store keeps times.
         modified_b: When the file of the second memory was last written, if its store keeps times.
     """

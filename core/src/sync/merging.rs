@@ -62,7 +62,13 @@ impl Carrying<'_, '_> {
                 effects.disturbed.push(path.clone());
                 continue;
             };
-            match self.merged_by(function, path, &contents)? {
+            let merged = self.merged_by(function, path, &contents)?;
+            // The function may have taken long.
+            if !self.still_has(path, digests, SyncSide::ALL)? {
+                effects.disturbed.push(path.clone());
+                continue;
+            }
+            match merged {
                 Some(text) => self.write_text(path, digests, &contents, text, effects)?,
                 None => self.keep_both(path, digests, &contents, effects)?,
             }
@@ -144,11 +150,6 @@ impl Carrying<'_, '_> {
         text: String,
         effects: &mut Effects,
     ) -> Result<(), SyncError> {
-        // The function may have taken long.
-        if !self.still_has(path, compared, SyncSide::ALL)? {
-            effects.disturbed.push(path.clone());
-            return Ok(());
-        }
         let (mut now, mut written) = (*compared, Effects::default());
         let texts = Both { a: text.clone(), b: text };
         let mut result = self.write_merged(path, &mut now, contents, &texts, &mut written);

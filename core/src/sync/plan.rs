@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use memdir_store::path::MemoryPath;
 
-use super::baseline::{Agreed, Baseline, Digest};
+use super::baseline::{Agreed, Baseline, Digest, digest};
 use super::both::{Both, SyncSide};
 use super::error::SyncError;
 use super::names::original_of;
@@ -17,7 +17,7 @@ use super::renames::{Rename, renames};
 use super::report::SyncReason;
 use super::rules::Rules;
 use super::survey::{Found, Survey, travels};
-use super::versions::{Clock, Versions};
+use super::versions::{Clock, Version, Versions};
 use super::walk::Walk;
 
 /// A step of a sync. `side` is the memory that is changed.
@@ -109,7 +109,7 @@ impl Plan {
             let (from, to) = (from.clone(), to.clone());
             plan.steps.push(Step::Rename { side, from, to, digest, is_edited });
         }
-        for (from, to) in moved_together(&rows, survey) {
+        for (from, to) in moved_together(&rows, versions, survey) {
             let base = rows.get(from).and_then(|row| row.base);
             if let Some(row) = rows.get_mut(to) {
                 row.move_from(base);
@@ -298,46 +298,55 @@ impl Plan {
 /// The files that both memories have renamed to the same name since the baseline, each with its old path and its new one. So has a sync that
 /// was killed before it had compared their contents.
 ///
-/// It is enough if one memory has the old content under the new name, or knows from its history that it is the same file.
+/// Each memory must know that it is the same file: by the content that it had there before, or by its history.
 fn moved_together<'r>(
     rows: &BTreeMap<&'r MemoryPath, Row<'r>>,
+    versions: &Both<Versions>,
     survey: &Survey,
 ) -> Vec<(&'r MemoryPath, &'r MemoryPath)> {
     let is_unknown = |path: &MemoryPath| {
         SyncSide::ALL.into_iter().any(|side| survey.unknown[side].contains(path))
     };
-    let gone = rows.iter().filter(|(path, row)| {
-        row.base.is_some() && row.files.a.is_none() && row.files.b.is_none() && !is_unknown(path)
-    });
-    let gone: Vec<(&MemoryPath, &Agreed)> =
-        gone.filter_map(|(path, row)| Some((*path, row.base?))).collect();
-    let mut by_content = HashMap::<Digest, Vec<&MemoryPath>>::new();
-    for (path, agreed) in &gone {
+    let empty = digest(&[]);
+    let mut gone: HashSet<&MemoryPath> = HashSet::new();
+    let mut by_content = HashMap::<(SyncSide, Digest), Vec<&MemoryPath>>::new();
+    for (&path, row) in rows {
+        let Some(agreed) = row.base else { continue };
+        if row.files.a.is_some() || row.files.b.is_some() || is_unknown(path) {
+            continue;
+        }
+        gone.insert(path);
         for side in SyncSide::ALL {
+            let last = versions[side].files.get(path).and_then(Version::digest);
+            let digests =
+                [Some(agreed.digests[side]), last.filter(|last| *last != agreed.digests[side])];
             // The content of an empty file says nothing about where it comes from.
-            let is_other = side == SyncSide::A || !agreed.is_equal();
-            if agreed.sizes[side] > 0 && is_other {
-                by_content.entry(agreed.digests[side]).or_default().push(path);
+            for digest in digests.into_iter().flatten().filter(|it| *it != empty) {
+                by_content.entry((side, digest)).or_default().push(path);
             }
         }
     }
-    let mut gone: HashSet<&MemoryPath> = gone.into_iter().map(|(path, _)| path).collect();
     let mut moved = Vec::new();
     if gone.is_empty() {
         return moved;
     }
-    for (to, row) in rows {
+    for (&to, row) in rows {
         let (None, Some(a), Some(b)) = (row.base, row.files.a, row.files.b) else { continue };
-        let known = SyncSide::ALL.into_iter().filter_map(|side| survey.moved[side].get(*to));
-        let same = [a, b].into_iter().filter_map(|found| by_content.get(&found.digest?));
-        let candidates: Vec<&MemoryPath> = known.chain(same.flatten().copied()).collect();
-        let is_named_so = |from: &&&MemoryPath| from.name() == to.name();
-        let is_gone = |from: &&&MemoryPath| gone.contains(**from);
-        let there = || candidates.iter().filter(is_gone);
-        if let Some(from) = there().find(is_named_so).or_else(|| there().next())
-            && let Some(from) = gone.take(*from)
-        {
-            moved.push((from, *to));
+        let origins = |side: SyncSide, found: &Found| -> Vec<&MemoryPath> {
+            let same = found.digest.and_then(|digest| by_content.get(&(side, digest)));
+            let known = survey.moved[side].get(to).and_then(|from| gone.get(from));
+            known.into_iter().chain(same.into_iter().flatten()).copied().collect()
+        };
+        let of_b: HashSet<&MemoryPath> = origins(SyncSide::B, b).into_iter().collect();
+        let of_both: Vec<&MemoryPath> = origins(SyncSide::A, a)
+            .into_iter()
+            .filter(|from| of_b.contains(from) && gone.contains(from))
+            .collect();
+        // Of several files with this content, the one with the same name was moved.
+        let same_name = of_both.iter().find(|from| from.name() == to.name());
+        if let Some(&from) = same_name.or(of_both.first()) {
+            gone.remove(from);
+            moved.push((from, to));
         }
     }
     moved

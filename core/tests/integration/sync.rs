@@ -457,6 +457,9 @@ pub(crate) fn diverge(a: &Memory, b: &Memory) {
     put(b, "/memories/draft.md", "1\n2\nthree\n");
     b.rename("/memories/bytes", "/memories/bits").unwrap();
     a.store().write(&at("/memories/bytes"), b"\xff of a", OnExisting::Overwrite).unwrap();
+    // Renamed in one memory to the name of a new file in the other.
+    a.rename("/memories/idea.md", "/memories/taken.md").unwrap();
+    put(b, "/memories/taken.md", "of b\n");
     put(a, "/memories/x", "edited\n");
     b.delete("/memories/x").unwrap();
     put(b, "/memories/x/y.md", "inside\n");
@@ -464,7 +467,7 @@ pub(crate) fn diverge(a: &Memory, b: &Memory) {
     put(b, "/memories/new of b.md", "8\n");
 }
 
-pub(crate) const BEFORE: [(&str, &str); 9] = [
+pub(crate) const BEFORE: [(&str, &str); 10] = [
     ("deleted.md", "1\n"),
     ("edited.md", "2\n"),
     ("merged.md", "a\nb\nc\n"),
@@ -472,6 +475,7 @@ pub(crate) const BEFORE: [(&str, &str); 9] = [
     ("old.md", "4\n"),
     ("draft.md", "1\n2\n3\n"),
     ("bytes", "bytes\n"),
+    ("idea.md", "idea\n"),
     ("stays.md", "5\n"),
     ("x", "6\n"),
 ];
@@ -488,7 +492,7 @@ fn every_store_is_synced(store: Arc<dyn Store>) {
     put(&b, "/memories/mounted/own.md", "own\n");
     synced(&a, &b);
     assert_eq!(files(&a), files(&b));
-    assert_eq!(files(&a).len(), 13);
+    assert_eq!(files(&a).len(), 15);
     let again = synced(&b, &a);
     assert!(again.has_baseline);
     assert_eq!(done(&again), Vec::<String>::new());

@@ -9436,7 +9436,8 @@ public struct SyncMerge: Equatable, Hashable, Codable {
      */
     public let b: String
     /**
-     * The text that both memories last agreed on; null if they never did, or it was larger than 1 MiB.
+     * The text that both memories last agreed on; null if it is not known. They may have agreed through a third
+     * memory, or it was larger than 1 MiB.
      */
     public let base: String?
     /**
@@ -9461,7 +9462,8 @@ public struct SyncMerge: Equatable, Hashable, Codable {
          * The text of the second memory.
          */b: String,
         /**
-         * The text that both memories last agreed on; null if they never did, or it was larger than 1 MiB.
+         * The text that both memories last agreed on; null if it is not known. They may have agreed through a third
+         * memory, or it was larger than 1 MiB.
          */base: String? = nil,
         /**
          * When the file of the first memory was last written, if its store keeps times.

@@ -12882,7 +12882,8 @@ data class SyncMerge (
     val `b`: kotlin.String
     ,
     /**
-     * The text that both memories last agreed on; null if they never did, or it was larger than 1 MiB.
+     * The text that both memories last agreed on; null if it is not known. They may have agreed through a third
+     * memory, or it was larger than 1 MiB.
      */
     val `base`: kotlin.String? = null
     ,
