@@ -374,6 +374,7 @@ def test_a_cancelled_task_cancels_its_function(backend: str) -> None:
                 await anyio.sleep_forever()
             finally:
                 ended.append("merge")
+            return "never"
 
         # Closing it waits for its calls.
         async with AsyncMemory("memory:") as laptop:

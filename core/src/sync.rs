@@ -14,6 +14,7 @@ mod baseline;
 mod both;
 mod carry_out;
 mod change;
+mod clock;
 mod conflicts;
 mod copies;
 mod effects;

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from memdir._memdir import Memory
-    from memdir._merging import AsyncMergeFunction
+    from memdir._merging import AsyncMergeFunction, MergeFunction
     from memdir._options import AsyncMemoryOptions, AsyncTextOnly, Dialect, Places
     from memdir._reply import ImageBlock, Reply
     from memdir._results import (
@@ -516,11 +516,16 @@ class AsyncMemory(Generic[ViewT_co]):
                 next sync makes the others.
             ConfigError: An option or the address is wrong.
         """
-        merge = AwaitedMerge(on_conflict) if callable(on_conflict) else None
+        merge: AwaitedMerge | None = None
+        ends: Literal["keep-both", "a", "b"] | MergeFunction
+        if callable(on_conflict):
+            ends = merge = AwaitedMerge(on_conflict)
+        else:
+            ends = on_conflict
         work = partial(
             self._memory.sync,
             other,
-            on_conflict=on_conflict if merge is None else merge,
+            on_conflict=ends,
             one_way=one_way,
             dry_run=dry_run,
             delete=delete,

@@ -14,7 +14,7 @@ use memdir_store::path::MemoryPath;
 use sha2::{Digest as _, Sha256};
 
 use super::both::{Both, SyncSide};
-use super::versions::{ChangeId, ids};
+use super::clock::{ChangeId, ids};
 use crate::reader::Reader;
 
 const MAGIC: &[u8; 14] = b"memdir-sync-2\n";

@@ -5,10 +5,11 @@ use memdir_store::path::MemoryPath;
 use super::baseline::{Agreed, Baseline, Digest};
 use super::both::{Both, SyncSide};
 use super::change::Outcome;
+use super::clock::Clock;
 use super::plan::renamed_clock;
 use super::report::{SyncAction, SyncChange, SyncConflict, SyncLeftOut, SyncReason};
 use super::settle::Touched;
-use super::versions::{Clock, Content, Version, Versions};
+use super::versions::{Content, Version, Versions};
 
 /// Where a content comes from that both memories now have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

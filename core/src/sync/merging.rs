@@ -6,12 +6,12 @@ use super::baseline::{Agreed, Baseline, Digest, digest};
 use super::both::{Both, SyncSide};
 use super::carry_out::Carrying;
 use super::change::Outcome;
+use super::clock::Clock;
 use super::effects::{Effects, Origin};
 use super::error::SyncError;
 use super::link::Link;
 use super::on_conflict::{MergeFunction, SyncMerge};
 use super::report::SyncAction;
-use super::versions::Clock;
 use crate::text::{merge, union};
 
 /// The changes that are merged.

@@ -11,13 +11,14 @@ use memdir_store::path::MemoryPath;
 
 use super::baseline::{Agreed, Baseline, Digest, digest};
 use super::both::{Both, SyncSide};
+use super::clock::Clock;
 use super::error::SyncError;
 use super::names::original_of;
 use super::renames::{Rename, renames};
 use super::report::SyncReason;
 use super::rules::Rules;
 use super::survey::{Found, Survey, travels};
-use super::versions::{Clock, Version, Versions};
+use super::versions::{Version, Versions};
 use super::walk::Walk;
 
 /// A step of a sync. `side` is the memory that is changed.
