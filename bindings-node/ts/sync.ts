@@ -97,6 +97,7 @@ export class Merger {
   readonly #merge: MergeFunction;
   #thrown: { error: unknown } | undefined;
 
+  /** For the conflicts of one sync. */
   constructor(merge: MergeFunction) {
     this.#merge = merge;
   }
