@@ -6,6 +6,7 @@
 //! .memdir-sync/PARTNER.token         in one memory: the token of the last sync with the partner
 //! .memdir-sync/PARTNER.TOKEN.base    in the other memory: the baseline of that sync
 //! .memdir-sync/PARTNER.ID.texts      contents of the baseline, beside it
+//! .memdir-sync/PARTNER.merge         beside the baseline: a mark of the text of a function that is being written
 //! .memdir-sync/PARTNER.partner       in both memories: when both last agreed, for people (`partners`)
 //! ```
 //! A memory that was restored from a backup has another token, or another baseline, than its partner. Then they do not match, and there is no
@@ -272,6 +273,30 @@ impl<'s> Link<'s> {
             let partner = side.other();
             let _ = note(&self.places[side], &self.ids[partner], &names[partner], synced);
         }
+    }
+
+    fn mark_name(&self) -> String {
+        format!("{}.merge", self.partner())
+    }
+
+    /// Marks a text that is about to be written to both memories. The next sync finds the mark if this one is killed in between.
+    pub(super) fn mark_merge(&self, mark: &Digest) -> Result<(), SyncError> {
+        if !self.keeps() {
+            return Ok(());
+        }
+        let (holder, name) = (&self.places[self.holder], self.mark_name());
+        match holder.write_new(&name, mark) {
+            Err(SyncError::Store { error: StoreError::AlreadyExists, .. }) => {
+                holder.fill(&name, mark).map(drop)
+            }
+            written => written,
+        }
+    }
+
+    /// The mark that a sync has left.
+    pub(super) fn merge_mark(&self) -> Result<Option<Digest>, SyncError> {
+        let mark = self.places[self.holder].read(&self.mark_name())?;
+        Ok(mark.and_then(|bytes| bytes.try_into().ok()))
     }
 
     /// Claims a name for contents of the baseline. A process that removes a text for good removes the claim, and then the contents that were

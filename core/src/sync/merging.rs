@@ -55,13 +55,25 @@ impl Carrying<'_, '_> {
     pub(super) fn merge_conflicts(&self, effects: &mut Effects) -> Result<(), SyncError> {
         let Some(function) = self.options.on_conflict.function() else { return Ok(()) };
         let mut files = std::mem::take(&mut effects.to_merge);
+        if files.is_empty() {
+            return Ok(());
+        }
         files.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let marked = self.link.merge_mark()?;
         for (path, digests) in &files {
             self.check()?;
             let Some((contents, _)) = self.compare(Both::new(|_| path), path, digests)? else {
                 effects.disturbed.push(path.clone());
                 continue;
             };
+            // A sync that was killed has written its text to the first memory, and not to the other one.
+            if marked == Some(mark(path, &digests.a, &digests.b)) {
+                let [a, b] =
+                    [&contents.a; 2].map(|text| String::from_utf8_lossy(text).into_owned());
+                let mut now = *digests;
+                self.write_merged(path, &mut now, &contents, &Both { a, b }, effects)?;
+                continue;
+            }
             let merged = self.merged_by(function, path, &contents)?;
             // The function may have taken long.
             if !self.still_has(path, digests, SyncSide::ALL)? {
@@ -150,16 +162,21 @@ impl Carrying<'_, '_> {
         text: String,
         effects: &mut Effects,
     ) -> Result<(), SyncError> {
+        if !self.options.one_way {
+            self.link.mark_merge(&mark(path, &digest(text.as_bytes()), &compared.b))?;
+        }
         let (mut now, mut written) = (*compared, Effects::default());
         let texts = Both { a: text.clone(), b: text };
-        let mut result = self.write_merged(path, &mut now, contents, &texts, &mut written);
-        let is_written = result.is_ok() && !written.agreed.is_empty();
+        let result = self.write_merged(path, &mut now, contents, &texts, &mut written);
         // A memory that had the text already may have got another one.
         let unwritten = SyncSide::ALL.into_iter().filter(|side| now[*side] == compared[*side]);
-        if is_written && self.still_has(path, compared, unwritten)? {
+        let is_written = !written.agreed.is_empty();
+        // After a failure it is not known what was written.
+        if result.is_err() || is_written && self.still_has(path, compared, unwritten)? {
             effects.add(written);
-            return Ok(());
+            return result;
         }
+        let mut result = Ok(());
         for change in std::mem::take(&mut written.changes) {
             let (side, old) = (change.side, &contents[change.side]);
             match self.sides[side].replace(path, now[side], old, compared[side]) {
@@ -168,7 +185,7 @@ impl Carrying<'_, '_> {
                 Ok(_) => written.changes.push(change),
                 Err(error) => {
                     written.changes.push(change);
-                    result = result.and(Err(error));
+                    result = Err(error);
                 }
             }
         }
@@ -238,6 +255,11 @@ impl Carrying<'_, '_> {
         a.common(b).any(|id| !agreed.known.contains(id))
             || before == path && (is_back(SyncSide::A, a) || is_back(SyncSide::B, b))
     }
+}
+
+/// Identifies a text at a path that the first memory has, and that is to replace a content of the second one.
+fn mark(path: &MemoryPath, text: &Digest, of_b: &Digest) -> Digest {
+    digest(&[path.as_str().as_bytes(), text, of_b].concat())
 }
 
 /// The contents of both memories with the changes of both; `None` if both changed the same lines in different ways, or one of them is not text.
