@@ -224,10 +224,10 @@ impl Carrying<'_, '_> {
                             effects.changed(file.path, to, SyncAction::Created);
                             let source = (digest(file.content), file.content.len() as u64);
                             let agreed = agreed(to, (of_new, size), source);
-                            // A content that was not read before is a change that no clock counts yet.
+                            // A content that the survey has not read is a change that no clock counts yet. So is an edit since then.
                             let is_counted = self
                                 .found(from, file.path)
-                                .is_some_and(|found| found.digest.is_some());
+                                .is_some_and(|found| found.digest == Some(source.0));
                             let origin = if is_counted { Origin::Taken } else { Origin::Made };
                             effects.agreed.push((file.path.clone(), agreed, origin));
                         }

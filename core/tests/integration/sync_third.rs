@@ -1,6 +1,7 @@
 //! Syncs with a third memory, with a restored one, or in one direction: nothing is lost, and no old content comes back.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::common::store_helpers::at;
@@ -10,8 +11,8 @@ use crate::sync::{
 use crate::sync_safety::copied;
 use memdir::policy::sensitive::SensitiveText;
 use memdir::store::{Context, Entry, InProcess, Layer, Node};
-use memdir::sync::SyncReason;
-use memdir::{Memory, MemoryOptions, MemoryPath, Store, StoreError, SyncOptions};
+use memdir::sync::{SyncPhase, SyncProgress, SyncReason};
+use memdir::{Memory, MemoryOptions, MemoryPath, Store, StoreError, SyncOptions, sync};
 
 fn one_way() -> SyncOptions {
     let mut options = options();
@@ -416,4 +417,26 @@ fn changes_on_top_of_those_of_a_third_memory_are_merged_after_a_sync_of_each_pai
         &b,
         &[("stays.md", "stays\n"), ("x.md", "one\n2\nthree\nof c\nmore\nof a\nof b\n")],
     );
+}
+
+#[test]
+fn an_edit_during_the_first_copy_of_a_file_is_a_change() {
+    let all = [memory(), memory(), memory()];
+    let [a, b, c] = &all;
+    put(c, "/memories/x.md", "1\n2\n3\n");
+    // The second sync knows the content, so it does not read it before it is copied.
+    synced(a, c);
+    synced(a, c);
+    let mut agent = |at: SyncProgress<'_>| {
+        if at.phase == SyncPhase::Changing {
+            put(a, "/memories/x.md", "1\n2\n3\nby the agent\n");
+        }
+        ControlFlow::Continue(())
+    };
+    sync(a, b, &options(), &mut agent).unwrap();
+    put(c, "/memories/x.md", "one\n2\n3\n");
+    meet(&all);
+    for memory in &all {
+        assert!(has(memory, "by the agent") && has(memory, "one"), "{:?}", files(memory));
+    }
 }
