@@ -316,6 +316,12 @@ fn moved_together<'r>(
         if row.files.a.is_some() || row.files.b.is_some() || is_unknown(path) {
             continue;
         }
+        // Both have agreed on another content at the old path since, which may be that of another file.
+        if let (Some(a), Some(b)) = (&row.clocks.a, &row.clocks.b)
+            && a.common(b).any(|id| !agreed.known.contains(id))
+        {
+            continue;
+        }
         gone.insert(path);
         for side in SyncSide::ALL {
             let last = versions[side].files.get(path).and_then(Version::digest);

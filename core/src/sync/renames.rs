@@ -99,7 +99,8 @@ pub(super) fn renames<'r>(
 }
 
 /// Whether the file that the other memory has at the old path may be the renamed one. It is another one if the memory that lacks it has known
-/// its content, and has deleted it since, or if it was created after the rename.
+/// its content, and has deleted it since, or if it was created after the rename. Nothing is known of it if both have agreed on another content
+/// at the old path since the baseline, which may be that of another file.
 fn may_be_renamed(
     versions: &Both<Versions>,
     by: SyncSide,
@@ -111,6 +112,9 @@ fn may_be_renamed(
     else {
         return false;
     };
+    if gone.clock.common(&there.clock).any(|id| !agreed.known.contains(id)) {
+        return false;
+    }
     match gone.clock.compare(&there.clock) {
         Some(Ordering::Greater) => there.digest() == Some(agreed.digests[by.other()]),
         Some(Ordering::Less | Ordering::Equal) => false,

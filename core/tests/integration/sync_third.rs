@@ -440,3 +440,56 @@ fn an_edit_during_the_first_copy_of_a_file_is_a_change() {
         assert!(has(memory, "by the agent") && has(memory, "one"), "{:?}", files(memory));
     }
 }
+
+fn swap(memory: &Memory, one: &str, other: &str) {
+    rename(memory, one, "swapped.md");
+    rename(memory, other, one);
+    rename(memory, "swapped.md", other);
+}
+
+#[test]
+fn a_rename_after_a_swap_that_a_third_memory_passes_on_loses_no_file() {
+    let all = [memory(), memory(), memory()];
+    let [a, b, c] = &all;
+    put(c, "/memories/x.md", "ONE\n");
+    put(c, "/memories/y.md", "TWO\n");
+    synced(c, b);
+    synced(c, a);
+    swap(a, "x.md", "y.md");
+    synced(b, a);
+    b.insert("/memories/x.md", 1, "new\n").unwrap();
+    rename(a, "y.md", "d.md");
+    rename(a, "x.md", "y.md");
+    synced(a, c);
+    synced(c, b);
+    synced(a, b);
+    meet(&all);
+    for memory in &all {
+        for text in ["ONE", "TWO", "new"] {
+            assert!(has(memory, text), "{text}: {:?}", files(memory));
+        }
+    }
+
+    let all = [memory(), memory(), memory()];
+    let [a, b, c] = &all;
+    put(c, "/memories/x.md", "ONE\n");
+    synced(a, c);
+    put(b, "/memories/y.md", "TWO\n");
+    synced(b, c);
+    swap(b, "x.md", "y.md");
+    synced(b, c);
+    rename(c, "x.md", "e.md");
+    synced(a, b);
+    rename(a, "x.md", "d.md");
+    swap(a, "d.md", "y.md");
+    put(c, "/memories/x.md", "NEW\n");
+    synced(a, b);
+    synced(a, c);
+    synced(b, c);
+    meet(&all);
+    for memory in &all {
+        for text in ["ONE", "TWO", "NEW"] {
+            assert!(has(memory, text), "{text}: {:?}", files(memory));
+        }
+    }
+}
