@@ -290,10 +290,10 @@ pub unsafe extern "C" fn memdir_with_embedder(
     }
 }
 
-/// Returns a further number for the same memory, whose operation "sync" ends conflicts by a function of yours: if both memories
-/// changed a text in ways that cannot be merged line by line. `merger` is a number of yours. `host.serve` gets a request "merge" for
-/// each such file, one after another, and `host` is read during this call only. The argument "on_conflict" takes precedence. Close the
-/// number with memdir_close, too.
+/// Returns a further number for the same memory. Its operation "sync" ends conflicts by a function of yours: if both memories
+/// changed a text in ways that cannot be merged line by line. `merger` is a number of yours. `host.serve` gets a request "merge"
+/// for each such file, one after another, and `host` is read during this call only. The argument "on_conflict" takes precedence.
+/// Close the number with memdir_close, too.
 ///
 /// Returns 0 if it failed. Then the function is released.
 ///
@@ -314,7 +314,7 @@ pub unsafe extern "C" fn memdir_with_merger(
             || {
                 let host = Host::of(host)?.ok_or_else(|| Failure::usage("host is NULL"))?;
                 let merger = OwnMerger { host, number: merger };
-                Ok(MEMORIES.get(memory)?.add_with(merger.on_conflict()))
+                Ok(MEMORIES.get(memory)?.add_with_on_conflict(merger.on_conflict()))
             },
         )
     }
@@ -585,10 +585,10 @@ pub unsafe extern "C" fn memdir_finish(
 ///   Each file is read back and compared. Returns "files", "bytes", "equal", "directories", "left_out" and "changes" (null
 ///   without a history). If it is cancelled, the files that are already copied stay, and another copy does the rest.
 /// - "sync" {"to", "on_conflict": "keep-both", "one_way": false, "dry_run": false, "delete": false,
-///   "redactions": false, "exclude": [], "max_file_bytes": null, "names": null}: makes this memory, "a", and another one, "b", equal. "to" is the number of "b".
-///   Changes of both are merged line by line. If the same lines differ, both contents are kept, unless "on_conflict" is "a" or
-///   "b", or the memory has a function for it (memdir_with_merger). With "one_way" only "b" is changed, with "dry_run" nothing. Files that match a pattern of "exclude", or have more
-///   than "max_file_bytes", stay as they are. With "redactions", a content that was redacted in one history is redacted in the
+///   "redactions": false, "exclude": [], "max_file_bytes": null, "names": null}: makes this memory, "a", and another one, "b",
+///   equal. "to" is the number of "b". Changes of both are merged line by line. If the same lines differ, both contents are kept,
+///   unless "on_conflict" is "a" or "b", or the memory has a function for it (memdir_with_merger). With "one_way" only "b" is
+///   changed, with "dry_run" nothing. Files that match a pattern of "exclude", or have more than "max_file_bytes", stay as they are. With "redactions", a content that was redacted in one history is redacted in the
 ///   other one, if a sync brought it there. "names" are two names for the memories, in the names of conflict copies. Returns
 ///   "changes", "conflicts", "left_out", "redactions", "equal" and "has_baseline". An error has the kind "sync". Its "sync_kind" is
 ///   "overlapping" if both are the same memory, "read_only", "too_many_deletions" or "stopped". Too many deletions are more than

@@ -42,7 +42,7 @@ impl Opened {
     }
 
     /// Keeps the same memory under its own number. Its syncs end conflicts in this way.
-    pub(crate) fn add_with(self, on_conflict: OnConflict) -> u64 {
+    pub(crate) fn add_with_on_conflict(self, on_conflict: OnConflict) -> u64 {
         MEMORIES.add_with(|number| Self { on_conflict, number, ..self })
     }
 

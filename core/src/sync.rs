@@ -146,7 +146,7 @@ pub fn sync(
                 }
             }
         }
-        let plan = match sync.plan(&baseline, &mut versions, &survey) {
+        let mut plan = match sync.plan(&baseline, &mut versions, &survey) {
             Ok(plan) => plan,
             // Nothing was changed, so nothing is saved.
             Err(error) if round == 1 => return Err(error),
@@ -155,6 +155,15 @@ pub fn sync(
                 break;
             }
         };
+        // Another sync that is at work may have renamed or written files that the survey has found.
+        if round == 1
+            && plan.merges()
+            && let Some(newer) = sync.newer_versions(&saved)?
+        {
+            (versions, saved) = (newer.clone(), newer);
+            survey = Survey::new(&sides, &baseline, &mut versions, exclude, progress)?;
+            plan = sync.plan(&baseline, &mut versions, &survey)?;
+        }
         equal = plan.steps.is_empty().then_some(plan.equal);
         let (effects, ended) =
             sync.carry_out(&mut baseline, &mut versions, &mut saved, &survey, &plan, progress);

@@ -112,6 +112,10 @@ impl Effects {
             if let Some(mut agreed) = baseline.files_mut().remove(&from) {
                 let clock = |side: SyncSide| versions[side].files.get(&to).map(|it| &it.clock);
                 if let (Some(a), Some(b)) = (clock(SyncSide::A), clock(SyncSide::B)) {
+                    if a == b {
+                        // The changes of the old name are in neither of both any longer.
+                        agreed.known.clear();
+                    }
                     agreed.known.extend(a.common(b));
                 }
                 baseline.files_mut().insert(to.clone(), agreed);

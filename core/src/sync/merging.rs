@@ -46,6 +46,11 @@ impl Carrying<'_, '_> {
                 effects.to_merge.push((path.clone(), *digests));
                 Ok(())
             }
+            // Another sync may have merged them meanwhile, and have removed the text that both last agreed on.
+            None if !self.still_has(path, digests, SyncSide::ALL)? => {
+                effects.disturbed.push(path.clone());
+                Ok(())
+            }
             None => self.keep_both(path, digests, &contents, effects),
         }
     }
@@ -55,25 +60,13 @@ impl Carrying<'_, '_> {
     pub(super) fn merge_conflicts(&self, effects: &mut Effects) -> Result<(), SyncError> {
         let Some(function) = self.options.on_conflict.function() else { return Ok(()) };
         let mut files = std::mem::take(&mut effects.to_merge);
-        if files.is_empty() {
-            return Ok(());
-        }
         files.sort_by(|(one, _), (other, _)| one.cmp(other));
-        let marked = self.link.merge_mark()?;
         for (path, digests) in &files {
             self.check()?;
             let Some((contents, _)) = self.compare(Both::new(|_| path), path, digests)? else {
                 effects.disturbed.push(path.clone());
                 continue;
             };
-            // A sync that was killed has written its text to the first memory, and not to the other one.
-            if marked == Some(mark(path, &digests.a, &digests.b)) {
-                let [a, b] =
-                    [&contents.a; 2].map(|text| String::from_utf8_lossy(text).into_owned());
-                let mut now = *digests;
-                self.write_merged(path, &mut now, &contents, &Both { a, b }, effects)?;
-                continue;
-            }
             let merged = self.merged_by(function, path, &contents)?;
             // The function may have taken long.
             if !self.still_has(path, digests, SyncSide::ALL)? {
@@ -98,8 +91,12 @@ impl Carrying<'_, '_> {
         let (Ok(a), Ok(b)) = (str::from_utf8(&contents.a), str::from_utf8(&contents.b)) else {
             return Ok(None);
         };
-        let modified = |side: SyncSide| self.found(side, path).and_then(|found| found.modified);
         let digests = Both::new(|side| digest(&contents[side]));
+        // A sync that was killed has written the text to the first memory, and not to the other one.
+        if self.link.merge_mark()? == Some(mark(path, &digests.a, &digests.b)) {
+            return Ok(Some(a.to_owned()));
+        }
+        let modified = |side: SyncSide| self.found(side, path).and_then(|found| found.modified);
         let base = self
             .agreed_before(path)
             .filter(|_| !self.is_stale(path, &digests))

@@ -133,6 +133,11 @@ impl Plan {
         plan
     }
 
+    /// Whether both memories have changed a file.
+    pub(super) fn merges(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Merge { .. }))
+    }
+
     /// Decides about one path.
     fn decide(&mut self, path: &MemoryPath, row: &Row<'_>, rules: &Rules<'_>) {
         use SyncSide::{A, B};

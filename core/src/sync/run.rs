@@ -122,6 +122,15 @@ impl Run<'_, '_> {
         Ok(())
     }
 
+    /// The versions that another sync has saved since these were loaded.
+    pub(super) fn newer_versions(
+        &self,
+        loaded: &Both<Versions>,
+    ) -> Result<Option<Both<Versions>>, SyncError> {
+        let now = self.link.versions()?;
+        Ok((now != *loaded).then_some(now))
+    }
+
     /// Saves the versions that have changed. The memory that counts the changes of the sync comes first.
     pub(super) fn save(
         &self,

@@ -8,17 +8,14 @@ use std::thread::ThreadId;
 use std::time::{Duration, UNIX_EPOCH};
 
 use memdir::history::{HistoryQuery, UndoOptions};
-use memdir::store::InProcess;
-use memdir::sync::{MergeError, SyncErrorKind, SyncMerge, SyncReason, SyncSide};
-use memdir::{
-    Cancellation, Memory, MemoryOptions, OnConflict, OnExisting, Store, SyncError, SyncOptions,
-};
+use memdir::sync::{MergeError, SyncErrorKind, SyncMerge, SyncReason};
+use memdir::{Cancellation, Memory, MemoryOptions, OnConflict, OnExisting, SyncError, SyncOptions};
 
-use crate::common::faulty_store::{Fault, FaultyStore, When, answer_lost};
 use crate::common::store_helpers::at;
 use crate::sync::{
-    assert_equal, done, files, in_sync, left_out, memory, on, options, put, synced, try_sync,
+    assert_equal, done, files, in_sync, left_out, memory, options, put, synced, try_sync,
 };
+use crate::sync_safety::with_each_fault;
 
 type Asked = Arc<Mutex<Vec<SyncMerge>>>;
 
@@ -346,43 +343,17 @@ fn a_renamed_file_has_both_times() {
 
 #[test]
 fn after_a_kill_or_a_lost_answer_the_text_of_a_function_is_merged_once() {
-    for fault in [Fault::Before, Fault::After] {
-        for is_kill in [true, false] {
-            for side in SyncSide::ALL {
-                let mut failures = 0;
-                for number in 0.. {
-                    let stores: [Arc<dyn Store>; 2] =
-                        [Arc::new(InProcess::new()), Arc::new(InProcess::new())];
-                    let [a, b] = [on(&stores[0]), on(&stores[1])];
-                    put(&a, "/memories/tea.md", "green\n");
-                    synced(&a, &b);
-                    put(&a, "/memories/tea.md", "black\n");
-                    put(&b, "/memories/tea.md", "white\n");
-                    let (options, _) = merging(|file| Some(format!("{}{}", file.a, file.b)));
-                    let when = if is_kill { When::From(number) } else { When::One(number) };
-                    let inner = Arc::clone(&stores[usize::from(side == SyncSide::B)]);
-                    let faulty = Arc::new(FaultyStore::over(inner, when, fault, answer_lost));
-                    let failing = on(&(Arc::clone(&faulty) as Arc<dyn Store>));
-                    let result = match side {
-                        SyncSide::A => try_sync(&failing, &b, &options),
-                        SyncSide::B => try_sync(&a, &failing, &options),
-                    };
-                    failures += usize::from(result.is_err());
-                    try_sync(&a, &b, &options).unwrap();
-                    let context = format!("{side} {fault:?} {is_kill} {number} {result:?}");
-                    for memory in [&a, &b] {
-                        let text = memory.read("/memories/tea.md").unwrap();
-                        assert_eq!(text, "black\nwhite\n", "{context}");
-                    }
-                    assert_equal(&a, &b, &[("tea.md", "black\nwhite\n")]);
-                    if faulty.operations() <= number {
-                        break;
-                    }
-                }
-                assert!(failures > 10, "{failures}");
-            }
-        }
-    }
+    let (options, _) = merging(|file| Some(format!("{}{}", file.a, file.b)));
+    let begin = |a: &Memory, b: &Memory| {
+        put(a, "/memories/tea.md", "green\n");
+        synced(a, b);
+        put(a, "/memories/tea.md", "black\n");
+        put(b, "/memories/tea.md", "white\n");
+    };
+    with_each_fault(&options, begin, |a, b, context| {
+        assert_eq!(a.read("/memories/tea.md").unwrap(), "black\nwhite\n", "{context}");
+        assert_equal(a, b, &[("tea.md", "black\nwhite\n")]);
+    });
 }
 
 #[test]

@@ -11,10 +11,9 @@ use crate::sync::{
     BEFORE, assert_equal, diverge, done, files, in_sync, left_out, memory, on, options, put,
     synced, try_sync,
 };
-use memdir::SyncError;
 use memdir::store::{Context, InProcess, Layer, Mutation};
-use memdir::sync::{SyncAction, SyncReason, SyncSide};
-use memdir::{Memory, MemoryPath, OnExisting, Store, StoreError};
+use memdir::sync::{SyncAction, SyncReason, SyncSide, original_of};
+use memdir::{Memory, MemoryPath, OnExisting, Store, StoreError, SyncError, SyncOptions};
 
 /// The files that syncs keep in a memory.
 fn kept(memory: &Memory) -> BTreeMap<MemoryPath, Vec<u8>> {
@@ -269,13 +268,13 @@ fn an_emptied_directory_in_which_an_agent_creates_a_file_stays() {
     assert_equal(&a, &on(&inner), &[("dir/sub/new.md", "new\n"), ("stays.md", "stays\n")]);
 }
 
-#[test]
-fn after_a_kill_or_a_lost_answer_at_any_point_the_next_sync_ends_in_the_same_place() {
-    let (a, b) = in_sync(&BEFORE);
-    diverge(&a, &b);
-    synced(&a, &b);
-    let expected = files(&a);
-    assert_eq!(files(&b), expected);
+/// Syncs two memories, as `begin` leaves them, with a kill or a lost answer at each point, and then once more without. `check` gets both, and the
+/// point.
+pub(crate) fn with_each_fault(
+    options: &SyncOptions,
+    begin: impl Fn(&Memory, &Memory),
+    check: impl Fn(&Memory, &Memory, &str),
+) {
     for fault in [Fault::Before, Fault::After] {
         for is_kill in [true, false] {
             for side in SyncSide::ALL {
@@ -284,44 +283,56 @@ fn after_a_kill_or_a_lost_answer_at_any_point_the_next_sync_ends_in_the_same_pla
                     let stores: [Arc<dyn Store>; 2] =
                         [Arc::new(InProcess::new()), Arc::new(InProcess::new())];
                     let [a, b] = [on(&stores[0]), on(&stores[1])];
-                    for (path, text) in BEFORE {
-                        put(&a, &format!("/memories/{path}"), text);
-                    }
-                    synced(&a, &b);
-                    diverge(&a, &b);
+                    begin(&a, &b);
                     let when = if is_kill { When::From(number) } else { When::One(number) };
-                    let inner = &stores[usize::from(side == SyncSide::B)];
-                    let faulty =
-                        Arc::new(FaultyStore::over(Arc::clone(inner), when, fault, answer_lost));
+                    let inner = Arc::clone(&stores[usize::from(side == SyncSide::B)]);
+                    let faulty = Arc::new(FaultyStore::over(inner, when, fault, answer_lost));
                     let failing = on(&(Arc::clone(&faulty) as Arc<dyn Store>));
                     let result = match side {
-                        SyncSide::A => try_sync(&failing, &b, &options()),
-                        SyncSide::B => try_sync(&a, &failing, &options()),
+                        SyncSide::A => try_sync(&failing, &b, options),
+                        SyncSide::B => try_sync(&a, &failing, options),
                     };
                     failures += usize::from(result.is_err());
                     let has_all_tried = faulty.operations() <= number;
-                    synced(&a, &b);
-                    let context = format!("{side} {fault:?} {is_kill} {number} {result:?}");
-                    assert_eq!(files(&a), expected, "{context}");
-                    assert_eq!(files(&b), expected, "{context}");
-                    let again = synced(&a, &b);
-                    assert_eq!(done(&again), Vec::<String>::new(), "{context}");
+                    try_sync(&a, &b, options).unwrap();
+                    check(&a, &b, &format!("{side} {fault:?} {is_kill} {number} {result:?}"));
                     if has_all_tried {
                         break;
                     }
                 }
-                assert!(failures > 20, "{failures}");
+                assert!(failures > 10, "{failures}");
             }
         }
     }
 }
 
 #[test]
-fn two_syncs_at_once_end_in_the_same_place_as_one() {
+fn after_a_kill_or_a_lost_answer_at_any_point_the_next_sync_ends_in_the_same_place() {
+    let begin = |a: &Memory, b: &Memory| {
+        for (path, text) in BEFORE {
+            put(a, &format!("/memories/{path}"), text);
+        }
+        synced(a, b);
+        diverge(a, b);
+    };
+    let (a, b) = (memory(), memory());
+    begin(&a, &b);
+    synced(&a, &b);
+    let expected = files(&a);
+    with_each_fault(&options(), begin, |a, b, context| {
+        assert_eq!(files(a), expected, "{context}");
+        assert_eq!(files(b), expected, "{context}");
+        assert_eq!(done(&synced(a, b)), Vec::<String>::new(), "{context}");
+    });
+}
+
+#[test]
+fn syncs_at_once_end_as_one_does_or_keep_a_copy_more() {
     let (a, b) = in_sync(&BEFORE);
     diverge(&a, &b);
     synced(&a, &b);
     let expected = files(&a);
+    let mut same = 0;
     for _ in 0..20 {
         let (a, b) = in_sync(&BEFORE);
         diverge(&a, &b);
@@ -332,8 +343,13 @@ fn two_syncs_at_once_end_in_the_same_place_as_one() {
             }
         });
         synced(&a, &b);
-        assert_eq!(files(&a), expected);
-        assert_eq!(files(&b), expected);
+        let mut there = files(&a);
+        assert_eq!(files(&b), there);
+        same += usize::from(there == expected);
+        // A sync that finds a file between the rename and the merge of another one cannot always know that they belong together.
+        there.retain(|path, _| expected.contains_key(path) || original_of(&at(path)).is_none());
+        assert_eq!(there, expected);
         assert_eq!(done(&synced(&a, &b)), Vec::<String>::new());
     }
+    assert!(same > 10, "{same}");
 }

@@ -25,6 +25,14 @@ fn has(memory: &Memory, text: &str) -> bool {
     files(memory).values().any(|content| content.contains(text))
 }
 
+fn assert_all_have<const N: usize>(memories: &[Memory], texts: [&str; N]) {
+    for memory in memories {
+        for text in texts {
+            assert!(has(memory, text), "{text}: {:?}", files(memory));
+        }
+    }
+}
+
 fn rename(memory: &Memory, from: &str, to: &str) {
     memory.rename(&format!("/memories/{from}"), &format!("/memories/{to}")).unwrap();
 }
@@ -436,9 +444,7 @@ fn an_edit_during_the_first_copy_of_a_file_is_a_change() {
     sync(a, b, &options(), &mut agent).unwrap();
     put(c, "/memories/x.md", "one\n2\n3\n");
     meet(&all);
-    for memory in &all {
-        assert!(has(memory, "by the agent") && has(memory, "one"), "{:?}", files(memory));
-    }
+    assert_all_have(&all, ["by the agent", "one"]);
 }
 
 fn swap(memory: &Memory, one: &str, other: &str) {
@@ -464,11 +470,7 @@ fn a_rename_after_a_swap_that_a_third_memory_passes_on_loses_no_file() {
     synced(c, b);
     synced(a, b);
     meet(&all);
-    for memory in &all {
-        for text in ["ONE", "TWO", "new"] {
-            assert!(has(memory, text), "{text}: {:?}", files(memory));
-        }
-    }
+    assert_all_have(&all, ["ONE", "TWO", "new"]);
 
     let all = [memory(), memory(), memory()];
     let [a, b, c] = &all;
@@ -487,9 +489,5 @@ fn a_rename_after_a_swap_that_a_third_memory_passes_on_loses_no_file() {
     synced(a, c);
     synced(b, c);
     meet(&all);
-    for memory in &all {
-        for text in ["ONE", "TWO", "NEW"] {
-            assert!(has(memory, text), "{text}: {:?}", files(memory));
-        }
-    }
+    assert_all_have(&all, ["ONE", "TWO", "NEW"]);
 }
