@@ -11,6 +11,7 @@ use std::time::Instant;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Error, ErrorKind, HookError, Refused};
 
+use crate::asked_change::AskedChange;
 use crate::command::{Command, Decoded, Repair, ValidCommand, ViewRange};
 use crate::history::HistoryId;
 use crate::hook_call::{Basis, Shown};
@@ -41,6 +42,8 @@ pub struct Call<'a> {
     pin: Option<Pin>,
     /// True if `before` replaced the model's text.
     has_other_text: bool,
+    /// The change that is made instead of the command.
+    instead: Option<Arc<dyn AskedChange>>,
     traced: Traced,
     /// Set if hooks or a subscriber need the duration.
     begun: Option<Instant>,
@@ -61,7 +64,27 @@ impl<'a> Call<'a> {
             shown: watched.then(Arc::default),
             pin: None,
             has_other_text: false,
+            instead: None,
             traced,
+        }
+    }
+
+    /// Starts a call about a change that no command makes. It is not traced, because no model has called a tool.
+    pub(crate) fn about(change: Arc<dyn AskedChange>) -> Call<'static> {
+        let command = change.command().into_owned();
+        Call {
+            name: Some(command.name()),
+            repairs: Vec::new(),
+            command: command.validated(),
+            stopped: None,
+            stored_text: None,
+            tool_use_id: None,
+            shown: Some(Arc::default()),
+            pin: None,
+            has_other_text: false,
+            instead: Some(change),
+            traced: Traced::nothing(),
+            begun: Some(Instant::now()),
         }
     }
 
@@ -78,6 +101,7 @@ impl<'a> Call<'a> {
             shown: self.shown,
             pin: self.pin,
             has_other_text: self.has_other_text,
+            instead: self.instead,
             traced: self.traced,
             begun: self.begun,
         }
@@ -108,6 +132,11 @@ impl<'a> Call<'a> {
         let shown = Arc::clone(self.shown.as_ref()?);
         let tool_use_id = self.tool_use_id.as_deref().map(Cow::Borrowed);
         Some((self.asked_command()?.lent(), tool_use_id, shown))
+    }
+
+    /// Returns the change that is made instead of the command, if there is one.
+    pub(crate) fn instead(&self) -> Option<&Arc<dyn AskedChange>> {
+        self.instead.as_ref()
     }
 
     /// Ends the call before its execution, because something outside the store failed, such as starting a
@@ -193,14 +222,24 @@ impl<'a> Call<'a> {
             Option<&Pin>,
         ) -> (Result<Content, Error>, Option<HistoryId>),
     ) -> (Result<Content, Error>, Option<Event>) {
-        let Self { name, repairs, command, stopped, has_other_text, traced, begun, .. } = self;
+        let Self {
+            name, repairs, command, stopped, has_other_text, instead, traced, begun, ..
+        } = self;
         let mut change = None;
+        if let (Some(change), (Err(refusal), _) | (_, Some((_, refusal)))) =
+            (&instead, (&command, &stopped))
+        {
+            change.refused(refusal);
+        }
         let (command, outcome, result) = match (command, stopped) {
             (Err(refusal), _) => (None, Outcome::Refused, Err(refusal)),
             (Ok(command), Some((outcome, refusal))) => (Some(command), outcome, Err(refusal)),
             (Ok(command), None) => {
                 let done;
-                (done, change) = traced.within(|| execute(&command, self.pin.as_ref()));
+                (done, change) = match instead.as_deref() {
+                    Some(change) => made(&command, change, has_other_text),
+                    None => traced.within(|| execute(&command, self.pin.as_ref())),
+                };
                 let result = match done {
                     Ok(Content::Text(said)) if has_other_text => {
                         Ok(Content::Text(said + reply::changed_by_hook()))
@@ -229,7 +268,11 @@ impl<'a> Call<'a> {
             Ok(Content::Image { bytes, .. }) => bytes.len(),
             _ => text.len(),
         };
-        let (bytes, lines) = (bytes as u64, count_lines(text.as_bytes()));
+        let size = instead.as_deref().and_then(AskedChange::size);
+        let (bytes, lines) = match size.filter(|_| outcome == Outcome::Ok && !has_other_text) {
+            Some(size) => size,
+            None => (bytes as u64, count_lines(text.as_bytes())),
+        };
         let (path, new_path) = match command.map(ValidCommand::into_paths) {
             Some((path, new_path)) => (Some(path), new_path),
             None => (None, None),
@@ -251,7 +294,20 @@ impl<'a> Call<'a> {
             session: (*session.id).to_owned(),
             tool_use_id: self.tool_use_id.map(Cow::into_owned),
         };
-        traced.end(&event, result.as_ref().err(), &policies.sensitive);
+        if instead.is_none() {
+            traced.end(&event, result.as_ref().err(), &policies.sensitive);
+        }
         (result, Some(event))
     }
+}
+
+/// Makes a change about which the hooks were asked.
+fn made(
+    command: &ValidCommand<'_>,
+    change: &dyn AskedChange,
+    has_other_text: bool,
+) -> (Result<Content, Error>, Option<HistoryId>) {
+    let text = command.text().map(|(_, text)| text).filter(|_| has_other_text);
+    let (made, id) = change.make(text);
+    (made.map(|()| Content::Text(String::new())), id)
 }

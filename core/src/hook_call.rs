@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memdir_store::{Error, Refused};
 
+use crate::asked_change::AskedChange;
 use crate::command::ValidCommand;
 use crate::pin::Pin;
 use crate::policies::Policies;
-use crate::preview::{Previewed, preview};
+use crate::preview::{Previewed, preview, preview_of};
 use crate::session::Session;
 use crate::store::{Cancellation, Context, Store};
 
@@ -50,6 +51,8 @@ pub struct HookCall<'a> {
     pub(crate) policies: Arc<Policies>,
     pub(crate) cancellation: Cancellation,
     pub(crate) shown: Arc<Shown>,
+    /// The change that is made instead of the command.
+    pub(crate) instead: Option<Arc<dyn AskedChange>>,
 }
 
 impl fmt::Debug for HookCall<'_> {
@@ -110,7 +113,12 @@ impl HookCall<'_> {
     pub fn diff(&self) -> Result<String, Error> {
         self.shown.diff(|| {
             let context = Context::new().cancelled_by(&self.cancellation);
-            preview(&self.store, &self.policies, context, &self.command)
+            match &self.instead {
+                None => preview(&self.store, &self.policies, context, &self.command),
+                Some(change) => {
+                    preview_of(&self.store, &self.policies, context, |work| change.preview(work))
+                }
+            }
         })
     }
 
@@ -131,6 +139,7 @@ impl HookCall<'_> {
             policies: self.policies,
             cancellation: self.cancellation,
             shown: self.shown,
+            instead: self.instead,
         }
     }
 }

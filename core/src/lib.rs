@@ -70,6 +70,7 @@ pub mod sync;
 pub mod text;
 pub mod value;
 
+mod asked_change;
 mod call;
 mod changes;
 mod check;
@@ -112,7 +113,7 @@ pub use image::Image;
 pub use memdir_store::{
     Cancellation, ConfigError, Error, ErrorKind, HookError, MemoryPath, NameCase, Refused, path,
 };
-pub use memory::Memory;
+pub use memory::{CallHandler, Memory};
 pub use options::MemoryOptions;
 pub use policy::expiry::Expired;
 pub use reply::{Content, Reply};

@@ -8,6 +8,7 @@ use std::time::Duration;
 use memdir_store::path::{Folding, MemoryPath};
 use memdir_store::{Error, HookError, SEARCH, SYNC};
 
+use crate::asked_change::AskedChange;
 use crate::call::Call;
 use crate::changes::{self, Change, Subscription};
 use crate::command::{Command, Decoded, ValidCommand, ViewRange};
@@ -63,6 +64,7 @@ pub struct Memory {
     without_recorder: Arc<dyn Store>,
     policies: Arc<Policies>,
     hooks: Option<Installed>,
+    call_handler: Option<Arc<CallHandler>>,
     history: Option<Arc<Recorder>>,
     session: Session,
     cancellation: Cancellation,
@@ -71,6 +73,10 @@ pub struct Memory {
     #[cfg(feature = "search")]
     embedder: Option<embedder::Installed>,
 }
+
+/// Code of a binding that runs the hooks of a call itself. It must end the call with [`Memory::finish`] before it returns. The memory is
+/// the one that acts. If it fails, so does the sync, with this error.
+pub type CallHandler = dyn Fn(&Memory, Call<'static>) -> Result<(), HookError> + Send + Sync;
 
 impl std::fmt::Debug for Memory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -122,6 +128,7 @@ impl Memory {
             without_recorder: store,
             policies: Arc::new(Policies::new(options, folding)),
             hooks: None,
+            call_handler: None,
             history,
             session,
             cancellation: Cancellation::never(),
@@ -136,6 +143,13 @@ impl Memory {
     #[must_use]
     pub fn with_hooks(self, hooks: Arc<dyn MemoryHooks>) -> Self {
         Self { hooks: Some(Installed::new(hooks)), ..self }
+    }
+
+    /// Returns the same memory with a handler of the calls that memdir begins itself, for a binding that calls hooks itself. A
+    /// [sync](crate::sync()) hands it each change of this memory. The hooks of [`with_hooks`](Memory::with_hooks) are not called then.
+    #[must_use]
+    pub fn with_call_handler(self, handler: Arc<CallHandler>) -> Self {
+        Self { call_handler: Some(handler), ..self }
     }
 
     /// Checks that the store supports these options. [`open`](Memory::open) does this for you; call it after
@@ -381,6 +395,7 @@ impl Memory {
             policies: Arc::clone(&self.policies),
             cancellation: self.cancellation.clone(),
             shown,
+            instead: call.instead().cloned(),
         })
     }
 
@@ -401,7 +416,35 @@ impl Memory {
     /// Starts and finishes a call, with the hooks of this memory.
     fn execute_with_hooks(&self, decoded: Decoded<'_>) -> Result<Content, Error> {
         let hooks = self.asked_hooks();
-        let mut call = Call::begin(decoded, hooks.is_some());
+        self.finish_with_hooks(Call::begin(decoded, hooks.is_some()), hooks)
+    }
+
+    /// Returns whether hooks are asked about the changes of a sync.
+    pub(crate) fn asks(&self) -> bool {
+        self.call_handler.is_some() || self.asked_hooks().is_some()
+    }
+
+    /// Makes a change of a sync, if the hooks allow it. The change gets to know everything else than a failed hook.
+    ///
+    /// # Errors
+    /// A hook failed.
+    pub(crate) fn ask(&self, change: Arc<dyn AskedChange>) -> Result<(), HookError> {
+        let mut call = Call::about(change);
+        let Some(handler) = &self.call_handler else {
+            return match self.finish_with_hooks(call, self.asked_hooks()) {
+                Err(Error::Hook(error)) => Err(error),
+                _ => Ok(()),
+            };
+        };
+        call.check(&self.policies);
+        handler(self, call)
+    }
+
+    fn finish_with_hooks(
+        &self,
+        mut call: Call<'_>,
+        hooks: Option<&Installed>,
+    ) -> Result<Content, Error> {
         if let Some(hooks) = hooks {
             call.check(&self.policies);
             let asked = call.command().zip(self.hook_call(&call));

@@ -13,7 +13,8 @@ use crate::handlers;
 use crate::pin::{ContentPin, EntriesPin, Pin};
 use crate::policies::Policies;
 use crate::store::{
-    Context, Edit, EntryKind, InContext, Layer, Mutation, Node, OnExisting, Store, StoreError,
+    Condition, Context, Edit, EntryKind, InContext, Layer, Mutation, Node, OnExisting, Store,
+    StoreError,
 };
 use crate::text::unified_diff;
 use crate::unit_of_work::UnitOfWork;
@@ -39,6 +40,16 @@ pub(crate) fn preview(
     if let Command::View { .. } = command {
         return Previewed { diff: Ok(String::new()), pin: None };
     }
+    preview_of(store, policies, context, |work| handlers::execute(work, command).map(drop))
+}
+
+/// Executes a function without changing anything.
+pub(crate) fn preview_of(
+    store: &std::sync::Arc<dyn Store>,
+    policies: &Policies,
+    context: Context,
+    execute: impl FnOnce(&UnitOfWork<'_>) -> Result<(), Error>,
+) -> Previewed {
     let preview = Preview {
         store: &**store,
         max_bytes: policies.options.max_edited_bytes().unwrap_or(u64::MAX),
@@ -46,14 +57,14 @@ pub(crate) fn preview(
         plan: Mutex::default(),
     };
     let work = UnitOfWork::through(store, &preview, policies, context);
-    let done = handlers::execute(&work, command);
+    let done = execute(&work);
     drop(work);
     let Plan { diff, pin } = preview.plan.into_inner().unwrap_or_else(PoisonError::into_inner);
     match (diff, done) {
         (Some(diff), _) => Previewed { diff: Ok(diff), pin },
         (None, Err(error)) => Previewed { diff: Err(error), pin },
         // No handler succeeds without a change. If one did, its approval would allow no change.
-        (None, Ok(_)) => Previewed { diff: Ok(String::new()), pin: Some(Pin::Nothing) },
+        (None, Ok(())) => Previewed { diff: Ok(String::new()), pin: Some(Pin::Nothing) },
     }
 }
 
@@ -216,6 +227,20 @@ impl Preview<'_> {
         }
     }
 
+    /// Makes a change if the file has a content that meets the condition.
+    fn only_if(
+        &self,
+        store: &dyn Store,
+        path: &MemoryPath,
+        condition: &mut Condition<'_>,
+        change: impl FnOnce() -> Result<bool, StoreError>,
+    ) -> Result<bool, StoreError> {
+        match store.read(path)? {
+            content if condition(&content) => change(),
+            _ => Ok(false),
+        }
+    }
+
     fn rename(
         &self,
         store: &dyn Store,
@@ -277,8 +302,14 @@ impl Layer for Preview<'_> {
             }
             Mutation::Update { path, edit } => self.update(&store, path, edit),
             Mutation::Delete { path } => self.delete(&store, path),
+            Mutation::DeleteIf { path, condition } => {
+                self.only_if(&store, path, condition, || self.delete(&store, path))
+            }
             Mutation::Rename { from, to } => self.rename(&store, from, to),
-            // No command makes another kind of change.
+            Mutation::RenameIf { from, to, condition } => {
+                self.only_if(&store, from, condition, || self.rename(&store, from, to))
+            }
+            // No command and no sync makes another kind of change.
             _ => Err(StoreError::ReadOnly),
         };
         // A failed read has changed nothing.

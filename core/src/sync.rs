@@ -3,13 +3,14 @@
 //! A sync knows which changes the version of each file includes (`versions`), and what both memories last agreed on (`baseline`); `link` keeps
 //! both. Each round of it (`run`) lists the memories and reads what has changed (`survey`), plans what has to be done for each file (`plan`,
 //! `renames`), and does it (`carry_out`, `merging`, `copies`, `emptied`). Every change is conditional on the content that was compared
-//! (`change`). If an agent was faster, the next round looks again. At the end the new contents are read back (`settle`), and the baseline is
+//! (`change`, `writer`), and hooks are asked before it is made (`asking`). If an agent was faster, the next round looks again. At the end the new contents are read back (`settle`), and the baseline is
 //! saved.
 //!
 //! The conflicts that a sync left can be listed and resolved (`conflicts`).
 //!
 //! A sync that is killed leaves whole files. The next one compares with the old baseline, and ends in the same place.
 
+mod asking;
 mod baseline;
 mod both;
 mod carry_out;
@@ -33,6 +34,7 @@ mod redactions;
 mod rehearse;
 mod renames;
 mod report;
+mod room;
 mod rules;
 mod run;
 mod settle;
@@ -41,6 +43,7 @@ mod sources;
 mod survey;
 mod versions;
 mod walk;
+mod writer;
 
 use std::sync::Arc;
 

@@ -44,6 +44,10 @@ impl Traced {
         Self {}
     }
 
+    pub(crate) fn nothing() -> Self {
+        Self {}
+    }
+
     pub(crate) fn is_wanted(&self) -> bool {
         false
     }
@@ -202,6 +206,11 @@ impl Traced {
             memdir.change = Empty,
         );
         Self { span }
+    }
+
+    /// For a change that is no call of a tool.
+    pub(crate) fn nothing() -> Self {
+        Self { span: Span::none() }
     }
 
     /// Returns whether a subscriber wants every command.

@@ -50,7 +50,9 @@ impl Carrying<'_, '_> {
         progress: &mut OnProgress<'_>,
     ) -> Result<(), SyncError> {
         let Both { a, b } = self.sides;
-        let at_once = if a.is_own || b.is_own { 1 } else { a.at_once.max(b.at_once) };
+        // Hooks are asked in the thread of the sync, about one change after another.
+        let is_alone = |side: &Side<'_>| side.is_own || side.asks;
+        let at_once = if is_alone(a) || is_alone(b) { 1 } else { a.at_once.max(b.at_once) };
         let (mut files, of_files) = (0, steps.len() as u64);
         let mut failed: HashSet<MemoryPath> = HashSet::new();
         let mut rest = steps;

@@ -191,7 +191,7 @@ pub fn resolve(
         return Err(reply::changed_meanwhile(changed));
     }
     // Before the file is changed.
-    side.check_change(copy)?;
+    side.writer.check_change(copy)?;
     let ConflictContents { original, copy: theirs } = &now;
     let content = match (resolution, original) {
         // The content of the copy would be in no file.

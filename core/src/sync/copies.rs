@@ -103,7 +103,8 @@ impl Carrying<'_, '_> {
 
     /// Removes a copy from the memories in which it was made a moment ago.
     fn take_back(&self, copy: &MemoryPath, made: &[(SyncSide, Digest)]) -> Result<(), SyncError> {
-        made.iter().try_for_each(|(side, digest)| self.sides[*side].delete(copy, *digest).map(drop))
+        made.iter()
+            .try_for_each(|(side, digest)| self.sides[*side].take_back(copy, *digest).map(drop))
     }
 
     /// Renames a file that is in the way of a directory.

@@ -10,11 +10,12 @@ use memdir_store::path::MemoryPath;
 
 use super::both::{Both, SyncSide};
 use super::carry_out::Carrying;
-use super::change::{NewFile, Outcome, Room};
+use super::change::{NewFile, Outcome};
 use super::effects::Effects;
 use super::error::SyncError;
 use super::parallel::for_each;
 use super::report::SyncAction;
+use super::room::Room;
 use super::side::Side;
 use super::survey::{Survey, travels};
 
@@ -129,7 +130,7 @@ fn remove_deepest_first(
         for_each(side.at_once, level, |directory| {
             let has_entry =
                 full.lock().unwrap_or_else(PoisonError::into_inner).contains(&directory);
-            if has_entry || !side.remove_directory(&directory)? {
+            if has_entry || !side.writer.remove_directory(&directory)? {
                 full.lock().unwrap_or_else(PoisonError::into_inner).extend(directory.parent());
             }
             Ok(())

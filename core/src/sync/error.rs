@@ -1,5 +1,6 @@
 //! [`SyncError`]: why a sync did not run to its end.
 
+use memdir_store::HookError;
 use memdir_store::path::MemoryPath;
 use serde::Serialize;
 
@@ -54,6 +55,15 @@ pub enum SyncError {
         #[source]
         error: MergeError,
     },
+    /// A [hook](crate::MemoryHooks) of a memory failed.
+    #[error("{path} could not be checked: {error}")]
+    Hook {
+        /// The file.
+        path: MemoryPath,
+        /// The error of the hook.
+        #[source]
+        error: HookError,
+    },
     /// The sync was stopped by its callback or its cancellation.
     #[error("the sync was stopped")]
     Stopped,
@@ -67,7 +77,7 @@ impl SyncError {
             Self::Overlapping => SyncErrorKind::Overlapping,
             Self::TooManyDeletions { .. } => SyncErrorKind::TooManyDeletions,
             Self::ReadOnly { .. } => SyncErrorKind::ReadOnly,
-            Self::Merge { .. } | Self::Stopped => SyncErrorKind::Stopped,
+            Self::Merge { .. } | Self::Hook { .. } | Self::Stopped => SyncErrorKind::Stopped,
             Self::Store { .. } => return None,
         })
     }
@@ -84,6 +94,13 @@ impl SyncError {
         match error.downcast_ref() {
             Some(StoreError::Cancelled) => Self::Stopped,
             _ => Self::Merge { path: path.clone(), error },
+        }
+    }
+
+    pub(super) fn of_hook(path: &MemoryPath, error: HookError) -> Self {
+        match error.downcast_ref() {
+            Some(StoreError::Cancelled) => Self::Stopped,
+            _ => Self::Hook { path: path.clone(), error },
         }
     }
 
@@ -107,7 +124,7 @@ pub enum SyncErrorKind {
     TooManyDeletions,
     /// A memory that the sync would have to change is read-only.
     ReadOnly,
-    /// The callback for the progress, a function that merges conflicts, or a cancellation stopped the
+    /// The callback for the progress, a function that merges conflicts, a hook or a cancellation stopped the
     /// sync. The changes before that stay, and the next sync makes the others.
     Stopped,
 }

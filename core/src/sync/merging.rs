@@ -176,7 +176,7 @@ impl Carrying<'_, '_> {
         let mut result = Ok(());
         for change in std::mem::take(&mut written.changes) {
             let (side, old) = (change.side, &contents[change.side]);
-            match self.sides[side].replace(path, now[side], old, compared[side]) {
+            match self.sides[side].restore(path, now[side], old) {
                 Ok(Outcome::Done(..)) => {}
                 // Something has changed it once more.
                 Ok(_) => written.changes.push(change),

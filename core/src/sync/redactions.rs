@@ -92,7 +92,7 @@ fn ended(
     }
     let mut refused: HashMap<HistoryId, String> = HashMap::new();
     for (reason, versions) in wanted {
-        refused.extend(memory.redact(&versions, reason)?);
+        refused.extend(memory.writer.redact(&versions, reason)?);
     }
     let told = found.into_iter().map(|different| {
         let Difference { version, reason, is_merged, current } = different;

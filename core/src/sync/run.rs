@@ -117,7 +117,7 @@ impl Run<'_, '_> {
             });
             let wanted = wanted.collect();
             let (name, history) = (self.names[other].clone(), self.sides[other].history()?);
-            self.sides[side].set_sources(Sources::new(name, history.as_ref(), wanted));
+            self.sides[side].writer.set_sources(Sources::new(name, history.as_ref(), wanted));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! [`Side`]: one of the two memories, as a sync reads it. `change` changes it.
+//! [`Side`]: one of the two memories, as a sync reads it. `asking` and `change` change it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,12 +8,11 @@ use memdir_store::path::{Folding, MemoryPath};
 use super::both::SyncSide;
 use super::error::{SyncError, is_missing};
 use super::parallel::for_each;
-use super::sources::{Sources, Taken};
-use crate::history::{HistoryError, HistoryId, HistorySnapshot};
+use super::writer::Writer;
+use crate::history::{HistoryError, HistorySnapshot};
 use crate::memory::Memory;
 use crate::store::{Context, Entry, Fingerprints, Node, Store, StoreError};
 use crate::trust::{Moment, Seen};
-use crate::unit_of_work::UnitOfWork;
 
 /// The actor of a sync, in the history.
 const ACTOR: &str = "sync";
@@ -25,7 +24,9 @@ const AT_ONCE: usize = 32;
 pub(super) struct Side<'m> {
     pub(super) side: SyncSide,
     pub(super) memory: &'m Memory,
-    acting: Memory,
+    pub(super) writer: Arc<Writer>,
+    /// Whether hooks are asked about each change.
+    pub(super) asks: bool,
     pub(super) is_read_only: bool,
     /// The number of calls at once.
     pub(super) at_once: usize,
@@ -34,33 +35,29 @@ pub(super) struct Side<'m> {
     fingerprints: Fingerprints,
     pub(super) folding: Folding,
     pub(super) has_history: bool,
-    /// The versions of the other memory, for the history of this one.
-    sources: Mutex<Option<Arc<Sources>>>,
-    /// The change of this sync in the history, once it has begun.
-    change: Mutex<Option<HistoryId>>,
 }
 
 impl<'m> Side<'m> {
     pub(super) fn new(side: SyncSide, memory: &'m Memory) -> Self {
-        Self::changed_by(side, memory, memory.acting_as(ACTOR))
+        let asks = memory.asks();
+        Self { asks, ..Self::changed_by(side, memory, memory.acting_as(ACTOR)) }
     }
 
-    /// A memory that is changed by the actor of `acting`.
+    /// A memory that is changed by the actor of `acting`. No hooks are asked.
     pub(super) fn changed_by(side: SyncSide, memory: &'m Memory, acting: Memory) -> Self {
         let info = memory.store().info();
         let is_far = info.locations.iter().any(|at| !at.is_local());
         Self {
             side,
             memory,
-            acting,
+            writer: Arc::new(Writer::new(side, acting)),
+            asks: false,
             is_read_only: info.is_read_only,
             at_once: if is_far { AT_ONCE } else { 1 },
             is_own: info.locations.is_empty(),
             fingerprints: info.fingerprints,
             folding: Folding::new(info.folds_case),
             has_history: memory.options().history,
-            sources: Mutex::default(),
-            change: Mutex::default(),
         }
     }
 
@@ -87,44 +84,6 @@ impl<'m> Side<'m> {
             Err(HistoryError::Store(error)) => Err(self.failed(&MemoryPath::root(), error)),
             Err(_) => Ok(None),
         }
-    }
-
-    /// Redacts versions as one change. Returns those that were not redacted, with the reasons.
-    pub(super) fn redact(
-        &self,
-        versions: &[HistoryId],
-        reason: &str,
-    ) -> Result<Vec<(HistoryId, String)>, SyncError> {
-        let details = match self.taking(&[]).redact_all(versions, reason) {
-            Ok(_) => return Ok(Vec::new()),
-            Err(HistoryError::Store(error)) => {
-                return Err(self.failed(&MemoryPath::root(), error));
-            }
-            Err(HistoryError::IsCurrent { path }) => format!("{path} has this content now"),
-            Err(error) => error.to_string(),
-        };
-        match versions {
-            [version] => Ok(vec![(*version, details)]),
-            // One of them keeps the others from it.
-            versions => {
-                let (some, others) = versions.split_at(versions.len() / 2);
-                let mut refused = self.redact(some, reason)?;
-                refused.extend(self.redact(others, reason)?);
-                Ok(refused)
-            }
-        }
-    }
-
-    /// Names the versions of the other memory, for the history of this one.
-    pub(super) fn set_sources(&self, sources: Sources) {
-        let mut current = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
-        *current = Some(Arc::new(sources));
-    }
-
-    fn taking(&self, files: &[Taken<'_>]) -> Memory {
-        let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let taking = |sources: Arc<Sources>| self.acting.taking_from(sources.of(files));
-        sources.map_or_else(|| self.acting.clone(), taking)
     }
 
     pub(super) fn check(&self) -> Result<(), SyncError> {
@@ -195,27 +154,5 @@ impl<'m> Side<'m> {
             Ok(())
         })?;
         Ok(unreadable.into_inner().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Does `work`, which takes these files, as a part of the one change that this sync is in the history.
-    pub(super) fn working<T>(
-        &self,
-        taken: &[Taken<'_>],
-        work: impl FnOnce(&UnitOfWork<'_>) -> T,
-    ) -> T {
-        if !self.has_history {
-            return self.acting.working_in(None, work).0;
-        }
-        let acting = self.taking(taken);
-        let mut change = self.change.lock().unwrap_or_else(PoisonError::into_inner);
-        if change.is_some() {
-            let begun = *change;
-            drop(change);
-            return acting.working_in(begun, work).0;
-        }
-        // Other threads wait until the change has an id.
-        let (done, begun) = acting.working_in(None, work);
-        *change = begun;
-        done
     }
 }

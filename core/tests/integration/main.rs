@@ -103,6 +103,7 @@ mod stats;
 mod sync;
 mod sync_conflicts;
 mod sync_history;
+mod sync_hooks;
 mod sync_identity;
 mod sync_model;
 mod sync_on_conflict;
