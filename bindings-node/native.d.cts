@@ -2,6 +2,16 @@
 /* eslint-disable */
 import type * as results from './results.cjs'
 
+/** A change of a sync that hooks decide about. */
+export declare class AskedCall {
+  /** The call. It is moved out: a second call returns null. */
+  takeCall(): PendingCall | null
+  /** Says that the call is finished. */
+  succeed(): void
+  /** Says that the call could not be finished, or that a hook failed, with the message. */
+  fail(message: string): void
+}
+
 /** Cancels one call. If the call has not begun to write, it is not executed. */
 export declare class Cancellation {
   /** A new one, not yet cancelled. `number` identifies the call's signal in TypeScript. */
@@ -122,9 +132,10 @@ export declare class Engine {
   stats(cancellation?: Cancellation | undefined): Promise<results.Stats>
   /**
    * Makes this memory and another one equal. `options` are those of the package, without the callback and the signal.
-   * `progress` returns false to stop the sync. `merge` is called with every conflict, and must not throw.
+   * `progress` returns false to stop the sync. `merge` is called with every conflict, the function `ask` of `hooks` and
+   * `othersHooks` with every change of this memory and of the other one. These must not throw.
    */
-  sync(other: Engine, options: object, progress?: ((progress: results.SyncProgress) => boolean) | undefined, cancellation?: Cancellation | undefined, merge?: ((request: MergeRequest) => void) | undefined): Promise<results.Synced>
+  sync(other: Engine, options: object, progress?: ((progress: results.SyncProgress) => boolean) | undefined, cancellation?: Cancellation | undefined, merge?: ((request: MergeRequest) => void) | undefined, hooks?: { ask: (asked: AskedCall) => void } | undefined, othersHooks?: { ask: (asked: AskedCall) => void } | undefined): Promise<results.Synced>
   /** Begins to watch a path. `every` is the polling interval in milliseconds. */
   watch(path: string, every: number | null | undefined, cancellation?: Cancellation | undefined): Promise<Watching>
 }

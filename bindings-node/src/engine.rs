@@ -232,7 +232,7 @@ impl Engine {
     }
 
     /// The thread pool of this memory.
-    pub(crate) fn workers(&self) -> &Workers {
+    pub(crate) fn workers(&self) -> &Arc<Workers> {
         &self.workers
     }
 

@@ -4,10 +4,9 @@
 //! later: the function may return a promise.
 
 use std::sync::Mutex;
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
-use memdir::sync::MergeError;
 use memdir::{Cancellation, OnConflict, StoreError};
 use napi::Status;
 use napi::bindgen_prelude::{Function, Unknown};
@@ -65,14 +64,23 @@ pub(crate) fn merger(
         let (answer, receiver) = mpsc::channel();
         let request = MergeRequest { file: Mutex::new(Some(Shown::of(file))), answer };
         serve.call(request, ThreadsafeFunctionCallMode::NonBlocking);
-        loop {
-            let until = Some(Instant::now() + LOOK);
-            match receive_until(&receiver, until, || serve.aborted()) {
-                Received::Message(answer) => return Ok(answer?),
-                _ if cancellation.is_cancelled() => return Err(StoreError::Cancelled.into()),
-                Received::TimedOut => {}
-                Received::Gone => return Err(MergeError::from("it did not answer")),
-            }
-        }
+        Ok(answered(&receiver, &cancellation, || serve.aborted())??)
     }))
+}
+
+/// Waits for the answer of JavaScript, until the sync is cancelled.
+pub(crate) fn answered<T>(
+    receiver: &Receiver<T>,
+    cancellation: &Cancellation,
+    gone: impl Fn() -> bool,
+) -> Result<T, Box<dyn std::error::Error + Send + Sync>> {
+    loop {
+        let until = Some(Instant::now() + LOOK);
+        match receive_until(receiver, until, &gone) {
+            Received::Message(answer) => return Ok(answer),
+            _ if cancellation.is_cancelled() => return Err(StoreError::Cancelled.into()),
+            Received::TimedOut => {}
+            Received::Gone => return Err("it did not answer".into()),
+        }
+    }
 }

@@ -25,6 +25,7 @@ mod history;
 mod image;
 mod input;
 mod js_embedder;
+mod js_hooks;
 mod js_merger;
 mod js_store;
 mod key_file;

@@ -14,6 +14,7 @@ use crate::cancel::{Caller, Cancellation};
 use crate::engine::Engine;
 use crate::errors::{Failure, sync_to_js, to_js};
 use crate::input::value;
+use crate::js_hooks::call_handler;
 use crate::js_merger::{MergeRequest, merger};
 use crate::progress::{go_on, progress_callback};
 use crate::results::Shown;
@@ -25,9 +26,10 @@ const TIMES: Times = Times { read: |_| Err(" must be a valid Date"), rest: Durat
 #[napi]
 impl Engine {
     /// Makes this memory and another one equal. `options` are those of the package, without the callback and the signal.
-    /// `progress` returns false to stop the sync. `merge` is called with every conflict, and must not throw.
+    /// `progress` returns false to stop the sync. `merge` is called with every conflict, the function `ask` of `hooks` and
+    /// `othersHooks` with every change of this memory and of the other one. These must not throw.
     #[napi(
-        ts_args_type = "other: Engine, options: object, progress?: ((progress: results.SyncProgress) => boolean) | undefined, cancellation?: Cancellation | undefined, merge?: ((request: MergeRequest) => void) | undefined",
+        ts_args_type = "other: Engine, options: object, progress?: ((progress: results.SyncProgress) => boolean) | undefined, cancellation?: Cancellation | undefined, merge?: ((request: MergeRequest) => void) | undefined, hooks?: { ask: (asked: AskedCall) => void } | undefined, othersHooks?: { ask: (asked: AskedCall) => void } | undefined",
         ts_return_type = "Promise<results.Synced>"
     )]
     pub fn sync<'env>(
@@ -38,21 +40,29 @@ impl Engine {
         progress: Option<Function<'_, Shown, bool>>,
         cancellation: Option<ClassInstance<'_, Cancellation>>,
         merge: Option<Function<'_, MergeRequest, Unknown<'static>>>,
+        hooks: Option<Object<'_>>,
+        others_hooks: Option<Object<'_>>,
     ) -> Result<Object<'env>> {
         let fields = Given(options);
         let mut options = sync_options(&Arguments::new(&fields, Vec::new(), TIMES))
             .map_err(|error| Failure::from(error).into_js(env))?;
         let mut on_progress = progress_callback(progress)?;
         let caller = Caller::of(cancellation);
-        let memory = Caller::of_memory(caller.as_ref(), self.memory());
+        let mut memory = Caller::of_memory(caller.as_ref(), self.memory());
+        let mut passed = other.memory().clone();
+        if let Some(hooks) = hooks {
+            memory = memory.with_call_handler(call_handler(&hooks, self.workers(), &caller)?);
+        }
+        if let Some(hooks) = others_hooks {
+            passed = passed.with_call_handler(call_handler(&hooks, other.workers(), &caller)?);
+        }
         if let Some(merge) = merge {
             options.on_conflict = merger(&merge, memory.cancellation().clone())?;
         }
-        let other = other.memory().clone();
         let work = move |ready: Ready| {
             ready?;
             let mut thrown = None;
-            let synced = memdir::sync(&memory, &other, &options, &mut |progress| {
+            let synced = memdir::sync(&memory, &passed, &options, &mut |progress| {
                 go_on(&mut on_progress, Shown::of(progress), &mut thrown)
             });
             Ok((synced.map(Shown::of), thrown))

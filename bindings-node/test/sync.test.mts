@@ -4,7 +4,16 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { ConfigError, Memory, StoreError, SyncError, openStore, readOnly } from 'memdir';
+import {
+  ConfigError,
+  Deny,
+  HookError,
+  Memory,
+  StoreError,
+  SyncError,
+  openStore,
+  readOnly,
+} from 'memdir';
 import type {
   MergeFunction,
   Places,
@@ -564,4 +573,92 @@ test('an option that is wrong is named', async () => {
   const absent = { names: null, maxFileBytes: null, exclude: [], oneWay: undefined, signal: null };
   await one.sync(other, absent);
   await one.sync(other, null as never);
+});
+
+test('hooks review what a sync writes', async () => {
+  const asked: string[] = [];
+  const told: string[] = [];
+  const laptop = new Memory('memory:');
+  const server = new Memory('memory:', {
+    before: (command, { actor }) => {
+      assert.ok(command.command === 'create' && actor === 'sync');
+      asked.push(command.path);
+      if (command.path === '/memories/no.md') throw new Deny('Not this one.');
+      return command.path === tea ? { file_text: `${command.file_text}reviewed\n` } : undefined;
+    },
+    after: ({ path, outcome }) => told.push(`${path} ${outcome}`),
+  });
+  for (const path of [tea, '/memories/no.md', '/memories/yes.md']) {
+    await laptop.write(path, 'green\n');
+  }
+  const { leftOut } = await laptop.sync(server);
+  assert.deepEqual(
+    leftOut.map(({ path, side, reason, details }) => ({ path, side, reason, details })),
+    [{ path: '/memories/no.md', side: 'b', reason: 'refused', details: 'Not this one.' }],
+  );
+  assert.equal(await server.read(tea), 'green\nreviewed\n');
+  assert.deepEqual(asked, ['/memories/no.md', tea, '/memories/yes.md']);
+  assert.deepEqual(told, ['/memories/no.md denied', `${tea} ok`, '/memories/yes.md ok']);
+
+  // Also those of the memory whose method it is.
+  const third = new Memory('memory:');
+  await third.write('/memories/third.md', 'third\n');
+  asked.length = 0;
+  await server.sync(third, { oneWay: true });
+  assert.deepEqual(asked, []);
+  await server.sync(third);
+  assert.deepEqual(asked, ['/memories/third.md']);
+});
+
+test('hooks that return promises see the diff of a change', { skip }, async () => {
+  const diffs: string[] = [];
+  const told: string[] = [];
+  const laptop = new Memory('memory:');
+  const server: Memory = new Memory('memory:', {
+    before: async (_, call) => {
+      // Commands of a hook have no hooks.
+      await server.view({ path: '/memories' });
+      diffs.push(await call.diff());
+    },
+    after: async ({ path }) => {
+      await new Promise(setImmediate);
+      told.push(String(path));
+    },
+  });
+  await laptop.write(tea, 'green\n');
+  await laptop.sync(server);
+  assert.deepEqual(diffs, [`--- /dev/null\n+++ ${tea}\n@@ -0,0 +1 @@\n+green\n`]);
+  assert.deepEqual(told, [tea]);
+});
+
+test('a hook that fails ends the sync', async () => {
+  const mine = new RangeError('mine');
+  const server = new Memory('memory:', {
+    before: () => {
+      throw mine;
+    },
+  });
+  const laptop = new Memory('memory:');
+  await laptop.write(tea, 'green\n');
+  await assert.rejects(laptop.sync(server), (error) => {
+    assert.ok(error instanceof HookError, String(error));
+    assert.match(error.message, /RangeError: mine/);
+    assert.equal(error.cause, mine);
+    return true;
+  });
+  assert.deepEqual(await server.list(), []);
+});
+
+test('a signal ends a sync whose hook waits', { skip }, async () => {
+  const abort = new AbortController();
+  const server = new Memory('memory:', {
+    before: async () => {
+      abort.abort();
+      await new Promise(() => {});
+    },
+  });
+  const laptop = new Memory('memory:');
+  await laptop.write(tea, 'green\n');
+  await fails('stopped', laptop.sync(server, { signal: abort.signal }));
+  assert.deepEqual(await server.list(), []);
 });

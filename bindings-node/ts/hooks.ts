@@ -9,7 +9,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import process from 'node:process';
 
-import type { Engine, PendingCall } from '../native.cjs';
+import type { AskedCall, Engine, PendingCall } from '../native.cjs';
 import type { Event } from '../results.cjs';
 
 import { contextWith, LazyContext, unlessAborted } from './cancellation.js';
@@ -17,6 +17,7 @@ import type { CallContext, Settled, Signal } from './cancellation.js';
 import type { MemoryCommand } from './commands.js';
 import { assertFunction, assertObject } from './named-options.js';
 import type { MemoryOptions } from './options.js';
+import { isPromise } from './store.js';
 import { withRefusals } from './tool-error.js';
 
 /** Thrown by the hook `before` to deny a command. The model reads its message. */
@@ -59,14 +60,18 @@ export interface HookCall extends CallContext {
 }
 
 /** The implementation of {@link HookCall}. */
-class AskedCall extends LazyContext implements HookCall {
+class CallOfHook extends LazyContext implements HookCall {
   readonly actor?: string;
   readonly session: string;
   readonly toolUseId?: string;
-  readonly #call: PendingCall;
+  readonly #call: Pick<PendingCall, 'known' | 'diff'>;
   readonly #isDecided: () => boolean;
 
-  constructor(call: PendingCall, signal: Signal | null | undefined, isDecided: () => boolean) {
+  constructor(
+    call: Pick<PendingCall, 'known' | 'diff'>,
+    signal: Signal | null | undefined,
+    isDecided: () => boolean,
+  ) {
     super(signal);
     const { actor, session = '', toolUseId } = call.known ?? {};
     this.session = session;
@@ -133,6 +138,28 @@ export interface Answered {
   thrown?: unknown;
 }
 
+/** The answer of a hook that cannot be awaited. */
+export interface DecidedNow {
+  /** Whether it returned, denied the change, or failed. */
+  how: 'returned' | 'deny' | 'fail';
+  /** Its return value, or the sentence. */
+  said: unknown;
+}
+
+/** The hooks of a memory during a sync. None of these functions throws. */
+export interface HooksInSync {
+  /** Runs the hooks of a call, which may return promises, and finishes it. */
+  ask: (asked: AskedCall) => void;
+  /** Runs the hook before at once, as WebAssembly needs it. */
+  before: (command: object, known: PendingCall['known']) => DecidedNow;
+  /** Runs the hook after, and does not wait for its promise. */
+  after: (event: Event) => void;
+}
+
+const NO_PROMISE =
+  'the hook before returned a promise, which WebAssembly cannot await in a sync: it must answer at once';
+const NO_DIFF = 'as WebAssembly, the diff of a change of a sync cannot be shown';
+
 /** The hooks that are running in the current asynchronous context. */
 const running = new AsyncLocalStorage<ReadonlySet<Hooks>>();
 
@@ -157,6 +184,79 @@ export class Hooks {
     const { event, ...answered } = await this.#decided(call, signal);
     await unlessAborted(signal, () => this.#tell(event, signal));
     return answered;
+  }
+
+  /** The hooks for the native half about the changes of a sync, unless one of them issued the sync. */
+  inSync(
+    signal: Signal | null | undefined,
+    failed: (error: HookError) => void,
+  ): HooksInSync | undefined {
+    if (this.areRunning()) {
+      return undefined;
+    }
+    const ask = (asked: AskedCall): void => {
+      const call = asked.takeCall();
+      if (call === null) {
+        return asked.fail('the call was taken already');
+      }
+      this.carryOut(call, signal).then(
+        ({ hook, cause = '', thrown }) => {
+          if (hook) {
+            failed(new HookError(cause, { cause: thrown }));
+            asked.fail(cause);
+          } else {
+            asked.succeed();
+          }
+        },
+        (error: unknown) => asked.fail(String(error)),
+      );
+    };
+    const before = (command: object, known: PendingCall['known']) =>
+      this.#decidedNow(command, known, signal, failed);
+    const after = (event: Event): void => this.#tellNow(event, signal);
+    return { ask, before, after };
+  }
+
+  #decidedNow(
+    command: object,
+    known: PendingCall['known'],
+    signal: Signal | null | undefined,
+    failed: (error: HookError) => void,
+  ): DecidedNow {
+    const before = this.#before;
+    let isDecided = false;
+    try {
+      const diff = () => Promise.reject(new HookError(NO_DIFF));
+      const asked = new CallOfHook({ known, diff }, signal, () => isDecided);
+      const frozen = Object.freeze(command) as MemoryCommand;
+      const said = this.#run(() => before?.(frozen, asked));
+      if (isPromise(said)) {
+        // Nothing is to wait for it.
+        Promise.resolve(said).catch(() => undefined);
+        throw new TypeError(NO_PROMISE);
+      }
+      return { how: 'returned', said: readable(said) };
+    } catch (thrown) {
+      if (thrown instanceof Error && thrown.name === 'Deny') {
+        return { how: 'deny', said: thrown.message };
+      }
+      const said = String(thrown);
+      failed(new HookError(`the hook \`before\` failed: ${said}`, { cause: thrown }));
+      return { how: 'fail', said };
+    } finally {
+      isDecided = true;
+    }
+  }
+
+  #tellNow(event: Event, signal: Signal | null | undefined): void {
+    try {
+      const told = this.#run(() => this.#after?.(event, contextWith(signal)));
+      if (isPromise(told)) {
+        Promise.resolve(told).catch(warn);
+      }
+    } catch (error) {
+      warn(error);
+    }
   }
 
   async #tell(event: Event, signal: Signal | null | undefined): Promise<void> {
@@ -184,7 +284,7 @@ export class Hooks {
     try {
       // Frozen, because a change in place has no effect.
       const frozen = Object.freeze(command) as MemoryCommand;
-      const asked = new AskedCall(call, signal, () => isDecided);
+      const asked = new CallOfHook(call, signal, () => isDecided);
       answer = await unlessAborted(signal, () => this.#run(() => before(frozen, asked)));
       isDecided = true;
       if (answer) {

@@ -69,7 +69,7 @@ import type {
 } from './history.js';
 import { engineWith, withoutEmbedder } from './embedder.js';
 import { withoutHooks } from './hooks.js';
-import type { Answered, Hooks } from './hooks.js';
+import type { Answered, HookError, Hooks } from './hooks.js';
 import { assertFunction, assertSignal, optionsOf } from './named-options.js';
 import type { Names } from './named-options.js';
 import type { MemoryOptions } from './options.js';
@@ -271,7 +271,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * by line. If they changed the same lines, or neighbouring ones, both contents are kept. A file is deleted only if the
    * other memory has deleted it and this one has not changed it since. At the first sync nothing is deleted.
    *
-   * The options of each memory apply to what is written to it. The hooks are not called. In results and options, side `a`
+   * The options of each memory apply to what is written to it, and its hooks are asked about each change. In results and options, side `a`
    * is this memory, and side `b` the passed one. As WebAssembly the signal is read only when the sync begins.
    *
    * @example
@@ -285,7 +285,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * @param other The other memory, or a store or the address of one, which is opened with default options. A directory
    *   or database is created.
    * @throws {@link SyncError} if the sync is refused, or stopped by `onProgress` or the signal; {@link StoreError} if
-   *   a store fails; the error of `onConflict` if that throws. The changes before that stay, and the next sync makes the others.
+   *   a store fails; {@link HookError} if a hook fails; the error of `onConflict` if that throws. The changes before that stay, and the next sync makes the others.
    */
   async sync(other: Memory | Places, options: SyncOptions = {}): Promise<Synced> {
     const { onConflict, onProgress, signal, ...others } = optionsOf(options, SYNC_OPTIONS);
@@ -295,12 +295,21 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
     const rest = merger ? others : { ...others, onConflict };
     const passed = other instanceof Memory ? other.#engine : openEngine(other, undefined, 'other');
     const watch = onProgress && ((progress: SyncProgress) => onProgress(progress) !== false);
+    let failed: HookError | undefined;
+    const keep = (error: HookError) => {
+      failed ??= error;
+    };
+    const hooks = this.#hooks?.inSync(signal, keep);
+    const othersHooks = other instanceof Memory ? other.#hooks?.inSync(signal, keep) : undefined;
     const synced = withOurErrorsAsync(() =>
       cancelledWith(signal, async (cancellation) =>
-        this.#engine.sync(passed, rest, watch, cancellation, merger?.serve),
+        this.#engine.sync(passed, rest, watch, cancellation, merger?.serve, hooks, othersHooks),
       ),
     );
-    return merger ? synced.catch(merger.rethrow) : synced;
+    return synced.catch((error: unknown) => {
+      // The hook or the function has ended the sync.
+      throw failed ?? (merger ? merger.thrownOr(error) : error);
+    });
   }
 
   /**

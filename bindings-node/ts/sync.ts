@@ -121,10 +121,10 @@ export class Merger {
     }
   };
 
-  /** Throws what the function has thrown, or else the error of the sync. */
-  readonly rethrow = (error: unknown): never => {
-    throw this.#thrown ? this.#thrown.error : error;
-  };
+  /** What the function has thrown, or else the error of the sync. */
+  thrownOr(error: unknown): unknown {
+    return this.#thrown ? this.#thrown.error : error;
+  }
 }
 
 /** An unpaired surrogate. UTF-8 cannot encode it. */

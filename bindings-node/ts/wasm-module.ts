@@ -3,9 +3,10 @@
  * `bindings-wasm/src/border.rs` is the other side.
  */
 
-import type { MergeRequest } from '../native.cjs';
-import type { SyncMerge } from '../results.cjs';
+import type { MergeRequest, PendingCall } from '../native.cjs';
+import type { Event, SyncMerge } from '../results.cjs';
 
+import type { HooksInSync } from './hooks.js';
 import { wasi } from './wasi.js';
 import type { WasmMemory } from './wasi.js';
 import { vectorsOf } from './wasm-embedder.js';
@@ -13,7 +14,7 @@ import type { AskedOfEmbedder } from './wasm-embedder.js';
 import { mergedBy } from './wasm-merger.js';
 import { answerOf } from './wasm-store.js';
 import type { AskedOfStore, Placed, Serve } from './wasm-store.js';
-import { decode, encodeField, isObject } from './wasm-values.js';
+import { decode, encode, encodeField, isObject } from './wasm-values.js';
 import { webAssembly } from './web-assembly.js';
 import type { CompiledModule } from './web-assembly.js';
 
@@ -39,6 +40,8 @@ export interface Context {
   progress?: ((at: never) => boolean) | undefined;
   /** The function that merges the conflicts of a sync. */
   merge?: ((request: MergeRequest) => void) | undefined;
+  /** The hooks of both memories of a sync. */
+  hooks?: { a?: HooksInSync | undefined; b?: HooksInSync | undefined };
 }
 
 /** The result of a call. */
@@ -191,6 +194,16 @@ export class Module {
     if ('merge' in question) {
       return mergedBy(context.merge!, decode(question.merge) as SyncMerge);
     }
+    if ('before' in question) {
+      const { how, said } = context.hooks![question.of]!.before(question.before, question.known);
+      // The module asks for its fields.
+      context.input = said;
+      return { how, said: encode(said) };
+    }
+    if ('after' in question) {
+      context.hooks![question.of]!.after(decode(question.after) as Event);
+      return null;
+    }
     if ('edit' in question) {
       const edited = context.edit!(this.take(question.edit));
       if (edited === null || edited === undefined) {
@@ -234,6 +247,8 @@ type Question =
   | { block: string }
   | { progress: object }
   | { merge: object }
+  | { before: object; known: PendingCall['known']; of: 'a' | 'b' }
+  | { after: object; of: 'a' | 'b' }
   | { edit: Placed }
   | { forget: number }
   | AskedOfEmbedder

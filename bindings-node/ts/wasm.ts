@@ -9,6 +9,7 @@ import { Buffer } from 'node:buffer';
 
 import type * as Native from '../native.cjs';
 
+import type { HooksInSync } from './hooks.js';
 import { Module } from './wasm-module.js';
 import type { Context } from './wasm-module.js';
 import type { Placed, Serve } from './wasm-store.js';
@@ -231,13 +232,15 @@ export function instantiate(module: CompiledModule): typeof Native {
       progress?: (at: never) => boolean,
       cancellation?: Cancellation,
       merge?: (request: Native.MergeRequest) => void,
+      a?: HooksInSync,
+      b?: HooksInSync,
     ) {
       const present = Object.entries(options).filter(([, value]) => value !== undefined);
       const named = Object.fromEntries(present.map(([name, value]) => [name, encode(value)]));
       return later(() => {
         const given = [other.#number, named, progress !== undefined, merge !== undefined];
-        const isCancelled = !!cancellation?.isCancelled;
-        return wasm.call('engine.sync', [this.#number, isCancelled, ...given], { progress, merge });
+        const all = [this.#number, !!cancellation?.isCancelled, ...given, !!a, !!b];
+        return wasm.call('engine.sync', all, { progress, merge, hooks: { a, b } });
       });
     }
 

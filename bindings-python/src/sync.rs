@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use memdir::options::Given;
 use memdir::sync::{MergeError, SyncMerge};
-use memdir::{Memory as Core, SyncError, SyncOptions, Synced};
+use memdir::{Error, Memory as Core, SyncError, SyncOptions, Synced};
 use pyo3::exceptions::PyTypeError;
 use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ use pyo3::types::PyString;
 use pyo3::{type_hint_identifier, type_hint_subscript, type_hint_union};
 
 use crate::cancel::{interruptible_by, of_call};
-use crate::errors::{store_error, sync_error};
+use crate::errors::{store_error, sync_error, to_python};
 use crate::guarded::call;
 use crate::hints::{self, Hint, hint};
 use crate::hooks::unawaited;
@@ -129,6 +129,7 @@ pub(crate) fn sync(
             Ok(raised) => *raised,
             Err(error) => sync_error(py, &SyncError::Merge { path, error }),
         }),
+        (Err(SyncError::Hook { error, .. }), None) => Err(to_python(py, &Error::Hook(error))),
         (Err(SyncError::Store { error, .. }), None) => Err(store_error(py, &error)),
         (Err(error), None) => Err(sync_error(py, &error)),
     }

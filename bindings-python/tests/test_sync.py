@@ -20,6 +20,8 @@ from memdir import (
     AsyncMemory,
     AsyncMemoryTool,
     ConfigError,
+    Deny,
+    HookError,
     Memory,
     MemoryTool,
     StoreError,
@@ -32,8 +34,11 @@ from memdir import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from datetime import datetime
     from pathlib import Path
+
+    from memdir import AsyncHookCall, Event, HookCall
 
 TEA = "/memories/tea.md"
 
@@ -621,3 +626,121 @@ def test_the_thread_of_a_sync_ends() -> None:
             await asyncio.sleep(0.001)
 
     asyncio.run(run())
+
+
+class Reviewed:
+    """A memory whose hooks keep what they are asked and told."""
+
+    def __init__(self, decide: Callable[..., object], store: str = "memory:") -> None:
+        self.asked: list[str] = []
+        self.told: list[str] = []
+        self.decide = decide
+        self.memory = Memory(store, before=self.before, after=self.after)
+
+    def before(self, command: Mapping[str, object], call: HookCall) -> object:
+        self.asked.append(f"{command['command']} {command.get('path', command.get('old_path'))}")
+        assert call.actor == "sync"
+        return self.decide(command, call)
+
+    def after(self, event: Event) -> None:
+        self.told.append(f"{event.command} {event.path} {event.outcome}")
+
+
+def test_hooks_review_what_a_sync_writes() -> None:
+    laptop = Memory("memory:")
+    fill(laptop, 3)
+
+    def decide(command: Mapping[str, object], call: HookCall) -> object:
+        if command["path"] == "/memories/0.md":
+            raise Deny("Not this one.")
+        assert call.diff().startswith("--- /dev/null\n+++ /memories/")
+        return {"file_text": "reviewed\n"} if command["path"] == "/memories/1.md" else None
+
+    server = Reviewed(decide)
+    synced = laptop.sync(server.memory)
+    (left,) = synced.left_out
+    assert (left.path, left.side, left.reason) == ("/memories/0.md", "b", "refused")
+    assert left.details == "Not this one."
+    assert server.memory.read("/memories/1.md") == "reviewed\n"
+    assert server.memory.read("/memories/2.md") == laptop.read("/memories/2.md")
+    assert server.asked == [f"create /memories/{number}.md" for number in range(3)]
+    assert [told.split()[2] for told in server.told] == ["denied", "ok", "ok"]
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("mine"), KeyboardInterrupt(), SystemExit(3)])
+def test_a_hook_that_raises_ends_the_sync(error: BaseException) -> None:
+    laptop = Memory("memory:")
+    fill(laptop, 2)
+
+    def decide(*_: object) -> object:
+        raise error
+
+    server = Reviewed(decide)
+    expected = HookError if isinstance(error, Exception) else type(error)
+    with pytest.raises(expected) as raised:
+        laptop.sync(server.memory)
+    cause = raised.value.__cause__ if isinstance(error, Exception) else raised.value
+    assert cause is error
+    assert server.memory.list() == []
+
+
+@on_both
+def test_hooks_that_are_coroutines_review_what_a_sync_writes(backend: str) -> None:
+    told: list[str] = []
+    asked: list[str] = []
+
+    async def before(command: Mapping[str, object], call: AsyncHookCall) -> object:
+        await anyio.sleep(0)
+        asked.append(str(command["path"]))
+        # Commands of a hook have no hooks.
+        await server.view("/memories")
+        assert "+++ /memories/" in await call.diff()
+        if command["path"] == "/memories/0.md":
+            raise Deny("Not this one.")
+        return {"file_text": "reviewed\n"}
+
+    async def after(event: Event) -> None:
+        await anyio.sleep(0)
+        told.append(f"{event.actor} {event.path} {event.outcome}")
+
+    async def run() -> None:
+        async with AsyncMemory("memory:") as laptop:
+            await laptop.write("/memories/0.md", "0\n")
+            await laptop.write("/memories/1.md", "1\n")
+            synced = await laptop.sync(server)
+            assert [left.details for left in synced.left_out] == ["Not this one."]
+            assert await server.read("/memories/1.md") == "reviewed\n"
+            assert asked == ["/memories/0.md", "/memories/1.md"]
+            assert told == ["sync /memories/0.md denied", "sync /memories/1.md ok"]
+            # A blocking sync awaits nothing.
+            other = Memory("memory:")
+            other.write("/memories/new.md", "new\n")
+            with pytest.raises(HookError, match="only AsyncMemory"):
+                other.sync(server)
+
+    server = AsyncMemory("memory:", before=before, after=after)
+    anyio.run(run, backend=backend)
+
+
+@on_both
+def test_a_cancelled_task_cancels_its_hook(backend: str) -> None:
+    ended: list[str] = []
+
+    async def run() -> None:
+        async def before(_: object) -> None:
+            scope.cancel()
+            try:
+                await anyio.sleep_forever()
+            finally:
+                ended.append("before")
+
+        async with AsyncMemory("memory:", before=before) as server:
+            laptop = AsyncMemory("memory:")
+            await laptop.write("/memories/a.md", "a\n")
+            with anyio.CancelScope() as scope:
+                await laptop.sync(server)
+            assert scope.cancelled_caught
+            await laptop.aclose()
+        assert ended == ["before"]
+
+    anyio.run(run, backend=backend)

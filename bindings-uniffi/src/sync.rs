@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use memdir::sync::SyncError;
 use memdir::{
-    ConfigError, OnConflict as CoreOnConflict, StoreError as CoreStoreError, SyncOptions,
+    ConfigError, Error, OnConflict as CoreOnConflict, StoreError as CoreStoreError, SyncOptions,
 };
 use memdir_bindings_shared::sync::exclude as patterns;
 
@@ -179,6 +179,7 @@ impl From<SyncError> for MemdirError {
             (SyncError::Merge { path, error }, _) => {
                 CoreStoreError::failed(format!("merging {path}"), error).into()
             }
+            (SyncError::Hook { error, .. }, _) => Error::Hook(error).into(),
             (_, kind) => {
                 Self::Sync { reason, kind: kind.map_or(SyncErrorKind::Stopped, Into::into) }
             }

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use memdir::store::{encrypt, encrypt_lazily};
-use memdir::value::Value;
-use memdir::{Call, Content, Event, HookCall, HookDecision, HookError, Memory, Reply, StoreError};
+use memdir::{Call, Content, Event, HookCall, HookDecision, Memory, Reply, StoreError};
 use serde_json::{Value as Json, json};
 
 use crate::answer;
 use crate::arguments::Arguments;
 use crate::errors::{Failure, unknown};
 use crate::handles::{CALLS, MEMORIES, OPENED};
-use crate::input::{OwnFields, decode, decode_search, value};
+use crate::input::{decode, decode_search};
 use crate::js_embedder::JsEmbedder;
+use crate::js_hooks::{decision, known};
 use crate::options::{flag, read, span};
 use crate::progress::go_on;
 use crate::results::shown;
@@ -55,15 +55,7 @@ pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> 
             let memory = MEMORIES.get(given.number(0))?;
             let call = memory.begin(decode(given.get(1), given.get(2).as_str()));
             let command = call.command().map(|command| answer::command(&command));
-            let known = memory.hook_call(&call).map(|call| {
-                let mut known = json!({ "session": call.session() });
-                for (name, text) in [("actor", call.actor()), ("toolUseId", call.tool_use_id())] {
-                    if let Some(text) = text {
-                        known[name] = text.into();
-                    }
-                }
-                known
-            });
+            let known = memory.hook_call(&call).map(|call| known(&call));
             let pending = CALLS.add((memory, call));
             Ok(json!({ "pending": pending, "command": command, "known": known }))
         }
@@ -96,18 +88,7 @@ pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> 
 /// Finishes a call. The hook's decision is its return value, a sentence, or the reason why it failed.
 fn finish(given: &Arguments) -> Result<Json, Failure> {
     let (memory, call) = pending(given)?;
-    let said = given.get(3);
-    let before: Result<HookDecision, HookError> = match given.text(2) {
-        "deny" => Ok(HookDecision::Deny(said.as_str().unwrap_or_default().to_owned())),
-        "fail" => Err(said.as_str().unwrap_or_default().to_owned().into()),
-        _ => match value(said) {
-            Value::Null => Ok(HookDecision::Allow),
-            Value::Object => call.command().map_or(Ok(HookDecision::Allow), |command| {
-                HookDecision::read(&command, &OwnFields("input"))
-            }),
-            other => Err(format!("it returned {other}, and neither nothing nor an object").into()),
-        },
-    };
+    let before = decision(call.command().as_ref(), given.text(2), given.get(3));
     Ok(finished(memory.cancelled_by(&given.cancellation(1)).finish(call, before)))
 }
 

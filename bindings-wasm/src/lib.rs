@@ -19,6 +19,7 @@ mod errors;
 mod handles;
 mod input;
 mod js_embedder;
+mod js_hooks;
 mod js_store;
 mod memories;
 #[path = "../../bindings-node/src/option_values.rs"]

@@ -1,5 +1,6 @@
 //! Syncs two memories of the module.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use memdir::sync::{MergeError, SyncMerge};
@@ -14,6 +15,7 @@ use crate::border::asked;
 use crate::errors::Failure;
 use crate::handles::MEMORIES;
 use crate::input::value;
+use crate::js_hooks::JsHooks;
 use crate::progress::go_on;
 use crate::results::shown;
 
@@ -21,10 +23,16 @@ use crate::results::shown;
 const TIMES: Times = Times { read: |_| Err(" must be a valid Date"), rest: Duration::ZERO };
 
 /// The arguments are the number of the memory, whether the call is cancelled, the number of the other memory, the options, whether
-/// JavaScript wants the progress, and whether it merges conflicts.
+/// JavaScript wants the progress, whether it merges conflicts, and whether each memory has hooks.
 pub(crate) fn sync(given: &Arguments) -> Result<Json, Failure> {
-    let memory = MEMORIES.get(given.number(0))?.cancelled_by(&given.cancellation(1));
-    let other = MEMORIES.get(given.number(2))?;
+    let mut memory = MEMORIES.get(given.number(0))?.cancelled_by(&given.cancellation(1));
+    let mut other = MEMORIES.get(given.number(2))?;
+    if given.flag(6) {
+        memory = memory.with_hooks(Arc::new(JsHooks("a")));
+    }
+    if given.flag(7) {
+        other = other.with_hooks(Arc::new(JsHooks("b")));
+    }
     let mut options = sync_options(&Named::new(&Given(given.get(3)), Vec::new(), TIMES))?;
     // It was cancelled before it began.
     memory.cancellation().check().map_err(|_| Failure::Sync(SyncError::Stopped))?;

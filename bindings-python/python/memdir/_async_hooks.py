@@ -3,7 +3,8 @@
 The engine decodes a call and executes its command in two separate steps (`PendingCall`). A hook
 that is a coroutine function is awaited between them, in the task of the call, and holds no thread.
 A plain function is called on the thread that executes the command, as part of the same work. If it
-returns an awaitable, the thread passes the awaitable to the task.
+returns an awaitable, the thread passes the awaitable to the task. In a sync, the thread of the sync
+calls the hooks, and waits for their awaitables.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memdir import _memdir
 from memdir._errors import StoreError
 from memdir._loops import NoThreadError, do_in_thread, in_thread, running_loop
+from memdir._merging import sync_task
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -58,7 +60,7 @@ class AsyncHookCall:
 
     __slots__ = ("_call", "_memory", "actor", "session", "tool_use_id")
 
-    def __init__(self, memory: Memory, call: HookCall) -> None:
+    def __init__(self, memory: Memory | None, call: HookCall) -> None:
         self._memory = memory
         self._call = call
         self.actor = call.actor
@@ -87,6 +89,15 @@ class Hooks:
         self._before_waits = before is not None and _memdir.is_coroutine_function(before)
         self._takes_call = before is not None and _memdir.takes_call(before)
         self._after_waits = after is not None and _memdir.is_coroutine_function(after)
+
+    def of_syncs(self) -> dict[str, Callable[..., object]]:
+        """The same hooks, as the core calls them about a change of a sync: on its thread."""
+        hooks: dict[str, Callable[..., object]] = {}
+        if self._before is not None:
+            hooks["before"] = self._before_in_sync
+        if self._after is not None:
+            hooks["after"] = self._after_in_sync
+        return hooks
 
     def are_running(self) -> bool:
         """Returns whether a hook runs in this task, or in a task that started this one."""
@@ -209,6 +220,23 @@ class Hooks:
         except Exception as raised:  # noqa: BLE001 - the command is already done
             _log(raised)
 
+    # These methods run on the thread of the sync.
+
+    def _before_in_sync(self, command: object, call: HookCall) -> object:
+        before = self._before
+        if before is None or self.are_running():
+            return None
+        known = AsyncHookCall(None, call) if self._before_waits else call
+        with self._marked():
+            return _in_task(before(command, **({"call": known} if self._takes_call else {})))
+
+    def _after_in_sync(self, event: Event) -> object:
+        after = self._after
+        if after is None or self.are_running():
+            return None
+        with self._marked():
+            return _in_task(after(event))
+
     # These methods run on the thread of the call.
 
     def _asked(self, call: PendingCall) -> _Asked | _Told | None:
@@ -253,6 +281,12 @@ class Hooks:
 
 
 _running: ContextVar[frozenset[Hooks]] = ContextVar("memdir_running_hooks", default=frozenset())
+
+
+def _in_task(returned: object) -> object:
+    """The result of a hook. Without a task that awaits the sync, an awaitable stays one."""
+    task = sync_task()
+    return returned if task is None else task.result(returned)
 
 
 def _awaitable(returned: object) -> Awaitable[object]:

@@ -14,7 +14,7 @@ from memdir._async_watch import AsyncWatch
 from memdir._embedder import AwaitedEmbedder
 from memdir._errors import StoreError
 from memdir._loops import NoThreadError, in_thread, running_loop, until_idle
-from memdir._merging import AwaitedMerge
+from memdir._merging import AwaitedMerge, SyncTask
 from memdir._reply import ViewT_co
 
 if TYPE_CHECKING:
@@ -138,10 +138,12 @@ class AsyncMemory(Generic[ViewT_co]):
         if callable(embedder):
             self._embedder = AwaitedEmbedder(embedder)
             options = {**options, "embedder": self._embedder}
-        self._memory = cast("Memory[ViewT_co]", _memdir.open_async(store, options))
         before, after = options.get("before"), options.get("after")
-        if before is not None or after is not None:
+        given = [hook for hook in (before, after) if hook is not None]
+        if given and all(map(callable, given)):
             self._hooks = Hooks(before, after)
+            options = {**options, **self._hooks.of_syncs()}
+        self._memory = cast("Memory[ViewT_co]", _memdir.open_async(store, options))
 
     @overload
     @classmethod
@@ -504,10 +506,10 @@ class AsyncMemory(Generic[ViewT_co]):
     ) -> Synced:
         """Makes this memory and another one equal. Same as `Memory.sync`.
 
-        The call has a thread of its own, which also calls `on_progress`. If `on_conflict` is a
-        coroutine function, it is awaited on the event loop of this task. If the task is cancelled,
-        so is that coroutine, and the sync stops before its next change. The changes before that
-        stay.
+        The call has a thread of its own, which also calls `on_progress`. If `on_conflict` or a hook
+        is a coroutine function, it is awaited on the event loop of this task. If the task is
+        cancelled, so is that coroutine, and the sync stops before its next change. The changes
+        before that stay.
 
         Raises:
             SyncError: Both memories are the same or overlap; too many files would be deleted; or a
@@ -516,12 +518,9 @@ class AsyncMemory(Generic[ViewT_co]):
                 next sync makes the others.
             ConfigError: An option or the address is wrong.
         """
-        merge: AwaitedMerge | None = None
+        task = SyncTask()
         ends: Literal["keep-both", "a", "b"] | MergeFunction
-        if callable(on_conflict):
-            ends = merge = AwaitedMerge(on_conflict)
-        else:
-            ends = on_conflict
+        ends = AwaitedMerge(on_conflict, task) if callable(on_conflict) else on_conflict
         work = partial(
             self._memory.sync,
             other,
@@ -535,13 +534,16 @@ class AsyncMemory(Generic[ViewT_co]):
             names=names,
             on_progress=on_progress,
         )
+        # The thread has the context of this task.
+        entered = task.enter()
         try:
             # The stores and the callbacks may wait for calls of any memory.
             return await _in_thread(self._memory, work, view=False, alone=True)
         except BaseException:
-            if merge is not None:
-                merge.cancel()
+            task.cancel()
             raise
+        finally:
+            SyncTask.leave(entered)
 
     def acting_as(self, actor: str) -> Self:
         """Returns a session of the same memory with this actor. Same as `Memory.acting_as`.
