@@ -69,7 +69,8 @@ impl Baseline {
         Arc::make_mut(&mut self.files)
     }
 
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
+    /// `holder` is the memory that keeps it. Its side comes first, because another sync may name the two memories in the other order.
+    pub(super) fn to_bytes(&self, holder: SyncSide) -> Vec<u8> {
         let mut body = Vec::new();
         push_number(&mut body, self.text_files.len());
         for file in &self.text_files {
@@ -79,7 +80,7 @@ impl Baseline {
         for (path, agreed) in &*self.files {
             push(&mut body, path.relative().as_bytes());
             push(&mut body, agreed.known.as_flattened());
-            for side in SyncSide::ALL {
+            for side in [holder, holder.other()] {
                 body.extend_from_slice(&agreed.digests[side]);
                 body.extend_from_slice(&agreed.sizes[side].to_le_bytes());
                 push_number(&mut body, agreed.texts[side].map_or(0, |text| text + 1));
@@ -88,7 +89,8 @@ impl Baseline {
         sealed(MAGIC, &body)
     }
 
-    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+    /// What `holder` has kept.
+    pub(super) fn from_bytes(bytes: &[u8], holder: SyncSide) -> Option<Self> {
         let mut reader = unsealed(MAGIC, bytes)?;
         let mut baseline = Self::default();
         for _ in 0..reader.number()? {
@@ -101,7 +103,7 @@ impl Baseline {
             let path = path_of(reader.slice()?)?;
             let mut agreed = Agreed::new(Both::default(), Both::default());
             agreed.known = ids(reader.slice()?)?;
-            for side in SyncSide::ALL {
+            for side in [holder, holder.other()] {
                 agreed.digests[side] = reader.take(32)?.try_into().ok()?;
                 agreed.sizes[side] = reader.number()?;
                 let text = usize::try_from(reader.number()?).ok()?.checked_sub(1);
@@ -173,6 +175,7 @@ pub(super) fn push(bytes: &mut Vec<u8>, part: &[u8]) {
 
 #[cfg(test)]
 mod tests {
+    use super::SyncSide::{A, B};
     use super::*;
 
     fn path(path: &str) -> MemoryPath {
@@ -199,23 +202,34 @@ mod tests {
     #[test]
     fn a_saved_baseline_is_the_same() {
         for baseline in [Baseline::default(), filled()] {
-            assert_eq!(Baseline::from_bytes(&baseline.to_bytes()), Some(baseline));
+            assert_eq!(Baseline::from_bytes(&baseline.to_bytes(A), A), Some(baseline));
+        }
+    }
+
+    #[test]
+    fn a_sync_in_the_other_order_has_the_other_sides() {
+        let other = Baseline::from_bytes(&filled().to_bytes(A), B).unwrap();
+        for (path, agreed) in &*filled().files {
+            let swapped = &other.files[path];
+            assert_eq!(swapped.digests, Both { a: agreed.digests.b, b: agreed.digests.a });
+            assert_eq!(swapped.sizes, Both { a: agreed.sizes.b, b: agreed.sizes.a });
+            assert_eq!(swapped.texts, Both { a: agreed.texts.b, b: agreed.texts.a });
         }
     }
 
     #[test]
     fn damaged_bytes_are_no_baseline() {
-        let bytes = filled().to_bytes();
+        let bytes = filled().to_bytes(A);
         for at in 0..bytes.len() {
-            assert_eq!(Baseline::from_bytes(&bytes[..at]), None);
+            assert_eq!(Baseline::from_bytes(&bytes[..at], A), None);
             let mut damaged = bytes.clone();
             damaged[at] ^= 1;
-            assert_eq!(Baseline::from_bytes(&damaged), None);
+            assert_eq!(Baseline::from_bytes(&damaged, A), None);
         }
         // A valid sum over a number of files of texts that are not there.
         let body = u64::MAX.to_le_bytes();
         let bytes = sealed(MAGIC, &body);
-        assert_eq!(Baseline::from_bytes(&bytes), None);
+        assert_eq!(Baseline::from_bytes(&bytes, A), None);
     }
 
     #[test]

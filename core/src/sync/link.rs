@@ -110,7 +110,7 @@ impl<'s> Link<'s> {
             let Some(token) = &link.token else { continue };
             link.begins_anew = true;
             let kept = link.places[holder].read(&link.base_name(token))?;
-            if let Some(baseline) = kept.and_then(|bytes| Baseline::from_bytes(&bytes)) {
+            if let Some(baseline) = kept.and_then(|bytes| Baseline::from_bytes(&bytes, holder)) {
                 (link.has_baseline, link.begins_anew) = (true, is_copy);
                 if !may_write[holder] {
                     link.keep_at(first)?;
@@ -247,7 +247,7 @@ impl<'s> Link<'s> {
         });
         let token = new_id(holder)?;
         let base = self.base_name(&token);
-        holder.write_new(&base, &baseline.to_bytes())?;
+        holder.write_new(&base, &baseline.to_bytes(self.holder))?;
         let is_ours = self.places[self.token_at].exchange(
             &self.token_name(),
             self.token.as_deref(),

@@ -204,6 +204,8 @@ fn a_hook_replaces_the_text() {
     // The memories stay different, and neither of both counts as changed.
     let again = synced(&a, &b);
     assert_eq!((done(&again), hooks.asked()), (vec![], vec![]));
+    let again = synced(&b, &a);
+    assert_eq!((done(&again), hooks.asked()), (vec![], vec![]), "the other way round");
     assert_eq!(a.read("/memories/tea.md").unwrap(), "green, for Anna\n-\n");
 
     // A change of the other memory reaches the first one, without the replaced part.

@@ -155,6 +155,7 @@ fn a_redacted_text_does_not_come_back_as_a_change() {
     let of = |memory: &Memory| memory.read("/memories/s.md").unwrap();
     assert!(!of(&b).contains(&secret) && of(&a).contains(&secret), "{:?}", (of(&a), of(&b)));
     assert_eq!(done(&synced(&a, &b)), Vec::<String>::new());
+    assert_eq!(done(&synced(&b, &a)), Vec::<String>::new());
     // An edit of the redacted text changes only its lines.
     b.str_replace("/memories/s.md", "three", "3").unwrap();
     assert_eq!(done(&synced(&a, &b)), ["a merged s.md"]);
