@@ -172,6 +172,39 @@ func (m *Memory) executeWith(begun *call, number C.uint64_t, hooks *MemoryOption
 	return answer
 }
 
+// runHooks runs the hooks about a change of a sync, and makes it if they allow it. The error is that of Before.
+func runHooks(ctx context.Context, hooks *MemoryOptions, pending C.uint64_t, command string) error {
+	inside := context.WithValue(ctx, hooksOf{hooks}, true)
+	decision, raised := `{"fail": "the hook Before panicked"}`, error(nil)
+	var happened, failed *C.char
+	func() {
+		// Deferred, so the call is finished even if the hook panics.
+		defer func() {
+			// JSON cannot contain a NUL byte.
+			decided, _ := newText("decision", decision)
+			defer decided.free()
+			taken(C.memdir_finish(pending, decided.c, &happened, &failed))
+		}()
+		asked := &HookCall{pending: pending, call: &call{ctx: ctx}, places: newPlaces(1)}
+		if command == "null" {
+			command = ""
+		}
+		decision, raised = decide(inside, hooks, command, asked)
+	}()
+	var told Event
+	if err := json.Unmarshal([]byte(taken(happened)), &told); err != nil {
+		return failure(failed)
+	}
+	if hooks.After != nil {
+		hooks.After(inside, told)
+	}
+	if told.Outcome != OutcomeFailed {
+		// The hook may have returned the refusal of the diff.
+		return nil
+	}
+	return raised
+}
+
 // decide calls the hook, and writes its decision as the library reads it. The error is the hook's.
 func decide(ctx context.Context, hooks *MemoryOptions, command string, call *HookCall) (string, error) {
 	if hooks.Before == nil || command == "" {

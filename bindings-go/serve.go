@@ -24,19 +24,20 @@ import (
 	"unsafe"
 )
 
-// servedStores are the stores, factories, embedders and mergers that the library knows, by their numbers in the library.
+// servedStores are the stores, factories, embedders, mergers and hooks that the library knows, by their numbers in the library.
 var (
 	servedStores sync.Map
 	lastServed   atomic.Uint64
 )
 
-// servedStore is a store that the library calls, a factory of stores, an embedder, or a merger.
+// servedStore is a store that the library calls, a factory of stores, an embedder, a merger, or the hooks of a memory in a sync.
 type servedStore struct {
 	number   uint64
 	store    Store
 	factory  func() (Store, error)
 	embedder Embedder
 	merger   MergeFunc
+	hooks    *MemoryOptions
 	// The call that opens a memory on it. Such a call has no number.
 	opening atomic.Pointer[call]
 }
@@ -66,6 +67,12 @@ func serveMerger(merger MergeFunc) uint64 {
 	return served.number
 }
 
+func serveHooks(hooks *MemoryOptions) uint64 {
+	served := &servedStore{number: lastServed.Add(1), hooks: hooks}
+	servedStores.Store(served.number, served)
+	return served.number
+}
+
 //export memdirGoRelease
 func memdirGoRelease(store C.uint64_t) { servedStores.Delete(uint64(store)) }
 
@@ -89,6 +96,9 @@ type asked struct {
 	Since     time.Time `json:"since"`
 	Texts     []string  `json:"texts"`
 	IsQuery   bool      `json:"is_query"`
+	// The change of a sync that the hooks decide about.
+	Pending uint64          `json:"pending"`
+	Command json.RawMessage `json:"command"`
 	// The file of a conflict.
 	SyncMerge
 }
@@ -144,9 +154,11 @@ func (r *servedRequest) finish(ctx context.Context, call *call, asked *asked, re
 		// The store may have noticed the cancellation before the library.
 		C.memdir_cancel(C.uint64_t(asked.Call))
 	}
-	// EINVAL is a condition only for a rename, and every other method can return it as well. A merger has no conditions.
+	// EINVAL is a condition only for a rename, and every other method can return it as well. Mergers and hooks have no
+	// conditions.
 	name := conditionOf(err)
-	if name != "" && asked.Operation != "merge" && (name != "EINVAL" || asked.Operation == "rename") {
+	isStore := asked.Operation != "merge" && asked.Operation != "hook"
+	if name != "" && isStore && (name != "EINVAL" || asked.Operation == "rename") {
 		r.answer(map[string]any{"errno": name}, nil)
 		return
 	}
@@ -193,6 +205,8 @@ func (s *servedStore) called(ctx context.Context, asked *asked, content []byte, 
 			return nil, nil, errors.New("the merged text is not valid UTF-8")
 		}
 		return text, nil, nil
+	case "hook":
+		return nil, nil, runHooks(ctx, s.hooks, C.uint64_t(asked.Pending), string(asked.Command))
 	case "make":
 		made, err := s.factory()
 		if err == nil && made == nil {

@@ -12,6 +12,11 @@ static uint64_t with_merger(uint64_t memory, uint64_t merger, char **error) {
 	memdir_host host = {memdirGoServe, memdirGoRelease};
 	return memdir_with_merger(memory, &host, merger, error);
 }
+
+static uint64_t with_hooks(uint64_t memory, uint64_t hooks, char **error) {
+	memdir_host host = {(void (*)(uint64_t, uint64_t, const char *, const uint8_t *, size_t))memdirGoServe, memdirGoRelease};
+	return memdir_with_hooks(memory, &host, hooks, error);
+}
 */
 import "C"
 
@@ -72,11 +77,11 @@ type SyncOptions struct {
 // changes are merged line by line. If the same lines differ, both contents are kept, unless OnConflict is set. A file is deleted
 // only if the other memory has deleted it, and this one has not changed it since. The first sync deletes nothing.
 //
-// The options of each memory hold for what is written to it. Its history shows the sync as one change with the actor "sync".
+// The options of each memory hold for what is written to it, and its hooks are asked about each change. Its history shows the sync as one change with the actor "sync".
 //
 // The error is an [*Error] with KindSync, whose SyncKind is the case, or KindStore if a store failed. If more than a quarter of a
-// memory's files would be deleted, or all of them, nothing is changed, unless Delete is set. If the context is done, or a store or
-// Merge fails, the changes that were made before stay, and the same call makes the others.
+// memory's files would be deleted, or all of them, nothing is changed, unless Delete is set. If the context is done, or a store,
+// a hook or Merge fails, the changes that were made before stay, and the same call makes the others.
 func (m *Memory) Sync(ctx context.Context, to *Memory, options SyncOptions) (Synced, error) {
 	var synced Synced
 	if err := m.unopened(); err != nil {
@@ -97,11 +102,26 @@ func (m *Memory) Sync(ctx context.Context, to *Memory, options SyncOptions) (Syn
 		defer merging.Close()
 		m = merging
 	}
+	reviewed, err := m.withHooks(ctx)
+	if err != nil {
+		return synced, err
+	}
+	if reviewed != m {
+		defer reviewed.Close()
+		m = reviewed
+	}
+	if reviewed, err = to.withHooks(ctx); err != nil {
+		return synced, err
+	}
+	if reviewed != to {
+		defer reviewed.Close()
+		to = reviewed
+	}
 	arguments := struct {
 		To uint64 `json:"to"`
 		SyncOptions
 	}{uint64(to.number), options}
-	err := m.callWith(ctx, to, "sync", arguments, &synced)
+	err = m.callWith(ctx, to, "sync", arguments, &synced)
 	return synced, err
 }
 
@@ -114,5 +134,20 @@ func (m *Memory) withMerger(merge MergeFunc) (*Memory, error) {
 		return nil, err
 	}
 	// As with a store of the application: the function may call other memories, whose calls must not wait for this one.
+	return newMemory(number, shared{m.options, newPlaces(1), true}), nil
+}
+
+// withHooks returns a memory of its own whose hooks a sync asks; the same memory if it has none, or if one of them makes the sync.
+func (m *Memory) withHooks(ctx context.Context) (*Memory, error) {
+	hooks := m.options.hooks(ctx)
+	if hooks == nil {
+		return m, nil
+	}
+	defer runtime.KeepAlive(m)
+	var failed *C.char
+	number := C.with_hooks(m.number, C.uint64_t(serveHooks(hooks)), &failed)
+	if err := failure(failed); err != nil {
+		return nil, err
+	}
 	return newMemory(number, shared{m.options, newPlaces(1), true}), nil
 }

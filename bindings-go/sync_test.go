@@ -2,6 +2,7 @@ package memdir
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"reflect"
@@ -339,5 +340,76 @@ func TestAStoreThatIsSyncedMayUseAnotherMemoryWhenAllPlacesAreTaken(t *testing.T
 	}
 	if _, err := a.CopyTo(context.Background(), b, CopyOptions{WithoutHistory: true}); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestHooksReviewTheChangesOfASync(t *testing.T) {
+	var told []string
+	var b *Memory
+	b = open(t, "memory:", MemoryOptions{
+		Before: func(ctx context.Context, command Command, call *HookCall) (Decision, error) {
+			if call.Actor != "sync" || command.Command != "create" {
+				t.Errorf("%+v %+v", command, call.Actor)
+			}
+			// Commands of a hook have no hooks.
+			if reply := b.Execute(ctx, json.RawMessage(`{"command": "view", "path": "/memories"}`)); reply.IsError {
+				t.Error(reply)
+			}
+			diff, err := call.Diff(ctx)
+			if err != nil || !strings.HasPrefix(diff, "--- /dev/null\n+++ /memories/") {
+				return Decision{}, err
+			}
+			switch command.Path {
+			case "/memories/no.md":
+				return Deny("Not this one."), nil
+			case tea:
+				return Replace(command.FileText + "reviewed\n"), nil
+			}
+			return Allow(), nil
+		},
+		After:        func(_ context.Context, event Event) { told = append(told, event.Path+" "+string(event.Outcome)) },
+		MaxFileBytes: Of(20),
+	})
+	a := open(t, "memory:", MemoryOptions{})
+	for path, text := range map[string]string{
+		tea: "green\n", "/memories/no.md": "no\n", "/memories/yes.md": "yes\n", "/memories/large.md": strings.Repeat("large", 5),
+	} {
+		put(t, a, path, text)
+	}
+	result := synced(t, a, b, SyncOptions{})
+	// The refusal of a diff is no failure of the hook.
+	if len(result.LeftOut) != 2 || result.LeftOut[1].Details != "Not this one." || len(result.Changes) != 2 {
+		t.Errorf("%+v", result)
+	}
+	if text := must[string](t)(b.Read(context.Background(), tea)); text != "green\nreviewed\n" {
+		t.Error(text)
+	}
+	expected := []string{"/memories/large.md refused", "/memories/no.md denied", tea + " ok", "/memories/yes.md ok"}
+	if !reflect.DeepEqual(told, expected) {
+		t.Error(told)
+	}
+	// Also from the other side.
+	put(t, a, "/memories/new.md", "new\n")
+	told = nil
+	synced(t, b, a, SyncOptions{})
+	if expected := []string{"/memories/large.md refused", "/memories/new.md ok", "/memories/no.md denied"}; !reflect.DeepEqual(told, expected) {
+		t.Error(told)
+	}
+}
+
+func TestAHookThatFailsEndsASync(t *testing.T) {
+	mine := errors.New("mine")
+	b := open(t, "memory:", MemoryOptions{
+		Before: func(context.Context, Command, *HookCall) (Decision, error) { return Decision{}, mine },
+	})
+	a := open(t, "memory:", MemoryOptions{})
+	put(t, a, tea, "green\n")
+	_, err := a.Sync(context.Background(), b, SyncOptions{})
+	var failed *Error
+	if !errors.As(err, &failed) || !errors.Is(err, mine) || failed.SyncKind != SyncStopped {
+		t.Errorf("%v", err)
+	}
+	if found := must[[]Entry](t)(b.List(context.Background(), "/memories", 1)); len(found) != 0 {
+		t.Errorf("%+v", found)
 	}
 }

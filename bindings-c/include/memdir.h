@@ -62,6 +62,9 @@ typedef struct {
    * - "merge" {"a", "b", "base", "modified_a", "modified_b"}: the text that the file gets in both memories of a sync, or null to
    *   keep both contents. "a" and "b" are its texts in the memories, and "base" is the text that both last agreed on, or null.
    *   Only the number that was passed to memdir_with_merger gets this request. If it fails, the sync ends.
+   * - "hook" {"pending", "command"}: a change that a sync would make, for your hooks. "pending" is a call as memdir_begin begins
+   *   one, and "command" is its command, or null if it is already refused. Finish the call with memdir_finish, then answer null.
+   *   Only the number that was passed to memdir_with_hooks gets this request. If it fails, the sync ends.
    * - "make": the number of a new, empty store. Only the number that was passed to memdir_check_contract gets this
    *   request.
    */
@@ -221,6 +224,18 @@ uint64_t memdir_with_merger(uint64_t memory,
                             const memdir_host *host,
                             uint64_t merger,
                             char **error);
+
+/**
+ * Returns a further number for the same memory. A sync with this number, from it or to it, asks hooks of yours about each change of
+ * this memory. `hooks` is a number of yours. `host.serve` gets a request "hook" for each change, one after another, and `host` is
+ * read during this call only. Close the number with memdir_close, too.
+ *
+ * Returns 0 if it failed. Then the hooks are released.
+ */
+uint64_t memdir_with_hooks(uint64_t memory,
+                           const memdir_host *host,
+                           uint64_t hooks,
+                           char **error);
 
 /**
  * Closes a memory. Calls that run on other threads finish. Closing it again does nothing.

@@ -17,6 +17,7 @@ use crate::hooks::{self, PENDING, Pending};
 use crate::host::{Host, memdir_host};
 use crate::merger::OwnMerger;
 use crate::request::{REQUESTS, Request};
+use crate::sync_hooks::OwnHooks;
 use crate::{operations, own_store, places, reply, results};
 
 /// Opens a memory on the store that `address` names: a directory such as "./memory", "sqlite:agent.db", "memory:".
@@ -315,6 +316,37 @@ pub unsafe extern "C" fn memdir_with_merger(
                 let host = Host::of(host)?.ok_or_else(|| Failure::usage("host is NULL"))?;
                 let merger = OwnMerger { host, number: merger };
                 Ok(MEMORIES.get(memory)?.add_with_on_conflict(merger.on_conflict()))
+            },
+        )
+    }
+}
+
+/// Returns a further number for the same memory. A sync with this number, from it or to it, asks hooks of yours about each change of
+/// this memory. `hooks` is a number of yours. `host.serve` gets a request "hook" for each change, one after another, and `host` is
+/// read during this call only. Close the number with memdir_close, too.
+///
+/// Returns 0 if it failed. Then the hooks are released.
+///
+/// # Safety
+/// See the rules at the top of memdir.h.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memdir_with_hooks(
+    memory: u64,
+    host: *const memdir_host,
+    hooks: u64,
+    error: *mut *mut c_char,
+) -> u64 {
+    // SAFETY: the caller lends `host` for this call, and `error` is null or its place for a pointer.
+    unsafe {
+        call(
+            error,
+            |_| 0,
+            || {
+                let host = Host::of(host)?.ok_or_else(|| Failure::usage("host is NULL"))?;
+                let hooks = OwnHooks { host, number: hooks };
+                let opened = MEMORIES.get(memory)?;
+                let handler = hooks.call_handler(opened.clone());
+                Ok(opened.add_with_call_handler(handler))
             },
         )
     }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
-use memdir::{Memory, MemoryOptions, OnConflict, Store};
+use memdir::{CallHandler, Memory, MemoryOptions, OnConflict, Store};
 
 use crate::call::Call;
 use crate::failure::Failure;
@@ -22,6 +22,8 @@ pub(crate) struct Opened {
     pub(crate) cancellable: bool,
     /// Ends the conflicts of its syncs.
     pub(crate) on_conflict: OnConflict,
+    /// Runs the hooks about the changes of a sync.
+    pub(crate) call_handler: Option<Arc<CallHandler>>,
     number: u64,
 }
 
@@ -30,20 +32,38 @@ impl Opened {
     pub(crate) fn open(store: Arc<dyn Store>, options: MemoryOptions) -> Result<u64, Failure> {
         let memory = Memory::with_store(Arc::clone(&store), options).validated()?;
         let on_conflict = OnConflict::default();
-        let opened = |number| Self { memory, store, cancellable: false, on_conflict, number };
+        let call_handler = None;
+        let opened =
+            |number| Self { memory, store, cancellable: false, on_conflict, call_handler, number };
         Ok(MEMORIES.add_with(opened))
     }
 
     /// Keeps a memory on the same store, under its own number.
     pub(crate) fn add(&self, memory: Memory, cancellable: bool) -> u64 {
-        let store = Arc::clone(&self.store);
-        let on_conflict = self.on_conflict.clone();
-        MEMORIES.add_with(|number| Self { memory, store, cancellable, on_conflict, number })
+        MEMORIES.add_with(|number| Self { memory, cancellable, number, ..self.clone() })
     }
 
     /// Keeps the same memory under its own number. Its syncs end conflicts in this way.
     pub(crate) fn add_with_on_conflict(self, on_conflict: OnConflict) -> u64 {
         MEMORIES.add_with(|number| Self { on_conflict, number, ..self })
+    }
+
+    /// Keeps the same memory under its own number. Its syncs run hooks in this way.
+    pub(crate) fn add_with_call_handler(self, handler: Arc<CallHandler>) -> u64 {
+        MEMORIES.add_with(|number| Self { call_handler: Some(handler), number, ..self })
+    }
+
+    /// The same number, with another session of the memory.
+    pub(crate) fn acting(&self, memory: Memory) -> Self {
+        Self { memory, ..self.clone() }
+    }
+
+    /// The memory for a sync.
+    pub(crate) fn for_sync(&self) -> Memory {
+        match &self.call_handler {
+            Some(handler) => self.memory.clone().with_call_handler(Arc::clone(handler)),
+            None => self.memory.clone(),
+        }
     }
 
     /// Does the work of a call with this number.

@@ -43,6 +43,9 @@ pub struct memdir_host {
     /// - "merge" {"a", "b", "base", "modified_a", "modified_b"}: the text that the file gets in both memories of a sync, or null to
     ///   keep both contents. "a" and "b" are its texts in the memories, and "base" is the text that both last agreed on, or null.
     ///   Only the number that was passed to memdir_with_merger gets this request. If it fails, the sync ends.
+    /// - "hook" {"pending", "command"}: a change that a sync would make, for your hooks. "pending" is a call as memdir_begin begins
+    ///   one, and "command" is its command, or null if it is already refused. Finish the call with memdir_finish, then answer null.
+    ///   Only the number that was passed to memdir_with_hooks gets this request. If it fails, the sync ends.
     /// - "make": the number of a new, empty store. Only the number that was passed to memdir_check_contract gets this
     ///   request.
     pub serve: Option<

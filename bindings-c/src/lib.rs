@@ -22,6 +22,7 @@ mod places;
 mod reply;
 mod request;
 mod results;
+mod sync_hooks;
 #[cfg(feature = "testing")]
 mod testing;
 mod watch;

@@ -71,7 +71,7 @@ fn dialect(given: &Arguments<'_>) -> Result<Dialect, Failure> {
 /// Copies to another memory, by its number. A cancelled copy ends before the next file.
 fn copy(memory: &Memory, given: &Arguments<'_>) -> Result<Value, Failure> {
     given.none_but(&["to", "overwrite", "without_history"])?;
-    let to = other(given)?;
+    let to = other(given)?.memory;
     let mut how = CopyOptions::default();
     let overwrite = given.flag("overwrite")?;
     how.existing = if overwrite { OnExisting::Overwrite } else { OnExisting::Error };
@@ -91,16 +91,16 @@ fn sync(opened: &Opened, given: &Arguments<'_>) -> Result<Value, Failure> {
         options.on_conflict = opened.on_conflict.clone();
     }
     let go_on = &mut |_: SyncProgress<'_>| ControlFlow::Continue(());
-    Ok(shown(&memdir::sync(&opened.memory, &to, &options, go_on)?))
+    Ok(shown(&memdir::sync(&opened.for_sync(), &to.for_sync(), &options, go_on)?))
 }
 
 /// The memory whose number is the argument "to".
-fn other(given: &Arguments<'_>) -> Result<Memory, Failure> {
+fn other(given: &Arguments<'_>) -> Result<Opened, Failure> {
     let number = match given.get("to").unwrap_or(Null) {
         Given::Integer(number) => u64::try_from(number).unwrap_or_default(),
         other => return Err(wrong("to", " must be the number of a memory", other).into()),
     };
-    Ok(MEMORIES.get(number)?.memory)
+    MEMORIES.get(number)
 }
 
 fn expire(memory: &Memory, given: &Arguments<'_>) -> Result<Value, Failure> {
