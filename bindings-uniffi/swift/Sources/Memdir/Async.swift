@@ -94,16 +94,24 @@ extension Memory {
     }
 
     /// Makes this memory and another one equal. This is the blocking `sync` for asynchronous code. The model cannot call
-    /// this. If the task is cancelled, the sync stops, and the changes that were made before stay.
+    /// this. If the task is cancelled, the sync stops, and the changes that were made before stay. A thread waits for
+    /// asynchronous hooks meanwhile.
     public func sync(
         other: Memory, onConflict: OnConflict? = nil, merger: (any SyncMerger)? = nil, oneWay: Bool = false,
         dryRun: Bool = false, delete: Bool = false,
         redactions: Bool = false, exclude: [String] = [], maxFileBytes: Int64? = nil, names: [String]? = nil, watch: (any SyncWatch)? = nil
     ) async throws -> Synced {
-        try await off {
-            try $0.sync(
-                other: other, onConflict: onConflict, merger: merger, oneWay: oneWay, dryRun: dryRun, delete: delete, redactions: redactions,
-                exclude: exclude, maxFileBytes: maxFileBytes, names: names, watch: watch)
+        let task = SyncTask()
+        return try await withTaskCancellationHandler {
+            try await off { memory in
+                try task.during {
+                    try memory.sync(
+                        other: other, onConflict: onConflict, merger: merger, oneWay: oneWay, dryRun: dryRun, delete: delete,
+                        redactions: redactions, exclude: exclude, maxFileBytes: maxFileBytes, names: names, watch: watch)
+                }
+            }
+        } onCancel: {
+            task.cancel()
         }
     }
 

@@ -89,7 +89,8 @@ extension Memory {
     }
 }
 
-/// The object that the library holds for the hooks. It is called directly only for a call that cannot await the hooks.
+/// The object that the library holds for the hooks. It is called directly only by a sync, and for a call that cannot await the
+/// hooks.
 final class Awaited: MemoryHooks {
     private let hooks: any AsyncMemoryHooks
     private var id: ObjectIdentifier { ObjectIdentifier(hooks) }
@@ -97,8 +98,32 @@ final class Awaited: MemoryHooks {
     init(_ hooks: any AsyncMemoryHooks) { self.hooks = hooks }
 
     func before(command: Command, call: HookCall) throws -> HookDecision {
-        throw HookError.failed(reason: "the hooks of this memory are asynchronous, so its commands are called with `await`")
+        guard let task = SyncTask.current else {
+            throw HookError.failed(reason: "the hooks of this memory are asynchronous, so its commands are called with `await`")
+        }
+        if task.running.contains(id) { return .allow }
+        do {
+            return try task.result { try await self.marked(in: task) { try await self.hooks.before(command: command, call: call) } }
+        } catch {
+            throw HookError.failed(reason: text(of: error))
+        }
     }
+
+    func after(event: Event) {
+        guard let task = SyncTask.current, !task.running.contains(id) else { return }
+        do {
+            try task.result { try await self.marked(in: task) { try await self.hooks.after(event: event) } }
+        } catch {
+            if !(error is CancellationError) { logFailure(of: "after", error) }
+        }
+    }
+
+    private func marked<T: Sendable>(in task: SyncTask, _ hook: @escaping @Sendable () async throws -> T) async throws -> T {
+        try await Self.$running.withValue(task.running.union([id]), operation: hook)
+    }
+
+    /// The hooks that this task runs in.
+    static var runningHere: Set<ObjectIdentifier> { running }
 
     /// Awaits `before`, executes the command with `finish`, and awaits `after`. After that the call has its reply.
     ///
@@ -153,6 +178,60 @@ final class Awaited: MemoryHooks {
     private func marked<T: Sendable>(_ hook: @Sendable () async throws -> T) async throws -> T {
         try await Self.$running.withValue(Self.running.union([id]), operation: hook)
     }
+}
+
+/// The task that awaits a sync. The thread of the sync runs asynchronous hooks in tasks of their own, and waits for them.
+final class SyncTask: @unchecked Sendable {
+    private static let key = "dev.memdir.sync"
+
+    /// The hooks that the task of the sync runs in.
+    let running = Awaited.runningHere
+    private let lock = NSLock()
+    private var isCancelled = false
+    private var cancelHook: (@Sendable () -> Void)?
+
+    /// The task of the sync that this thread does.
+    static var current: SyncTask? { Thread.current.threadDictionary[key] as? SyncTask }
+
+    /// Does the sync on this thread.
+    func during<T>(_ sync: () throws -> T) rethrows -> T {
+        let outer = Thread.current.threadDictionary[Self.key]
+        Thread.current.threadDictionary[Self.key] = self
+        defer { Thread.current.threadDictionary[Self.key] = outer }
+        return try sync()
+    }
+
+    /// Cancels the hook that runs. No other one begins.
+    func cancel() {
+        let cancelHook = lock.withLock {
+            isCancelled = true
+            return self.cancelHook
+        }
+        cancelHook?()
+    }
+
+    /// Waits for a hook.
+    func result<T: Sendable>(_ hook: @escaping @Sendable () async throws -> T) throws -> T {
+        let ended = DispatchSemaphore(value: 0)
+        let result = HookResult<T>()
+        let task = Task {
+            do { result.value = .success(try await hook()) } catch { result.value = .failure(error) }
+            ended.signal()
+        }
+        let isCancelled = lock.withLock {
+            cancelHook = { task.cancel() }
+            return self.isCancelled
+        }
+        if isCancelled { task.cancel() }
+        ended.wait()
+        lock.withLock { cancelHook = nil }
+        return try result.value.get()
+    }
+}
+
+/// The result of a hook, which is read after it has ended.
+private final class HookResult<T: Sendable>: @unchecked Sendable {
+    var value: Result<T, any Error> = .failure(CancellationError())
 }
 
 /// The text that the library reports, as for hooks that are not asynchronous.

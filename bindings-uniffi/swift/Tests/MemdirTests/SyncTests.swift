@@ -164,6 +164,48 @@ final class SyncTests: XCTestCase {
         }
     }
 
+    private func toReview() throws -> Memory {
+        let memory = try Memory(store: "memory:")
+        for path in [tea, "/memories/no.md", "/memories/yes.md"] { try memory.write(path: path, text: "green\n") }
+        return memory
+    }
+
+    private func reviewed(_ memory: Memory, _ synced: Synced, _ told: [String]) throws {
+        XCTAssertEqual(synced.leftOut.map(\.path), ["/memories/no.md"])
+        XCTAssertEqual(synced.leftOut.map(\.details), ["Not this one."])
+        XCTAssertEqual(try memory.read(path: tea), "green\nreviewed\n")
+        XCTAssertEqual(told, ["/memories/no.md denied", "\(tea) ok", "/memories/yes.md ok"])
+    }
+
+    func testHooksReviewWhatASyncWrites() throws {
+        let hooks = Reviewing()
+        let memory = try Memory(store: "memory:", hooks: hooks)
+        try reviewed(memory, try toReview().sync(other: memory), hooks.told.all)
+    }
+
+    func testAsynchronousHooksReviewWhatASyncWrites() async throws {
+        let hooks = AsyncReviewing()
+        let memory = try Memory(store: "memory:", hooks: hooks)
+        hooks.memory = memory
+        let blocking: () throws -> Synced = { try self.toReview().sync(other: memory) }
+        XCTAssertThrowsError(try blocking()) { error in
+            guard case MemdirError.hook = error else { return XCTFail("\(error)") }
+        }
+        let synced = try await toReview().sync(other: memory)
+        try reviewed(memory, synced, hooks.told.all)
+
+        // A cancellation ends the wait for a hook.
+        let waiting = Waiting()
+        let (waits, source) = (try Memory(store: "memory:", hooks: waiting), try toReview())
+        let sync = Task { try await source.sync(other: waits) }
+        while !waiting.hasBegun { try await Task.sleep(nanoseconds: 1_000_000) }
+        sync.cancel()
+        let ended = await sync.result
+        XCTAssertThrowsError(try ended.get())
+        let left = try await waits.list(path: "/memories")
+        XCTAssertEqual(left.count, 0)
+    }
+
     func testAWatchThatThrowsStopsTheSync() async throws {
         struct NoMore: Error {}
         let (a, b) = try withTea()
@@ -199,5 +241,66 @@ private final class Texts: @unchecked Sendable {
         lock.lock()
         defer { lock.unlock() }
         all.append(text)
+    }
+}
+
+private func decision(_ command: Command) -> HookDecision {
+    guard case .create(let path, let text) = command else { return .deny(reason: "no \(command)") }
+    switch path {
+    case "/memories/no.md": return .deny(reason: "Not this one.")
+    case "/memories/tea.md": return .replace(text: text + "reviewed\n")
+    default: return .allow
+    }
+}
+
+/// The lines that hooks were told.
+private final class Told: @unchecked Sendable {
+    private let lock = NSLock()
+    private var lines: [String] = []
+    var all: [String] { lock.withLock { lines } }
+    func add(_ event: Event) { lock.withLock { lines.append("\(event.path ?? "") \(event.outcome)") } }
+}
+
+private final class Reviewing: MemoryHooks {
+    let told = Told()
+
+    func before(command: Command, call: HookCall) throws -> HookDecision {
+        XCTAssertEqual(call.actor(), "sync")
+        XCTAssertTrue(try call.diff().hasPrefix("--- /dev/null\n+++ /memories/"))
+        return decision(command)
+    }
+
+    func after(event: Event) throws { told.add(event) }
+}
+
+private final class AsyncReviewing: AsyncMemoryHooks, @unchecked Sendable {
+    let told = Told()
+    weak var memory: Memory?
+
+    func before(command: Command, call: HookCall) async throws -> HookDecision {
+        await Task.yield()
+        // Its own commands run without hooks.
+        _ = try await memory?.view(path: "/memories")
+        let diff = try await call.diff()
+        XCTAssertTrue(diff.hasPrefix("--- /dev/null\n+++ /memories/"))
+        return decision(command)
+    }
+
+    func after(event: Event) async throws {
+        await Task.yield()
+        told.add(event)
+    }
+}
+
+/// Waits until it is cancelled.
+private final class Waiting: AsyncMemoryHooks, @unchecked Sendable {
+    private let lock = NSLock()
+    private var begun = false
+    var hasBegun: Bool { lock.withLock { begun } }
+
+    func before(command: Command, call: HookCall) async throws -> HookDecision {
+        lock.withLock { begun = true }
+        try await Task.sleep(nanoseconds: 60_000_000_000)
+        return .allow
     }
 }

@@ -103,7 +103,10 @@ private constructor(
     public suspend fun expire(olderThan: Duration, dryRun: Boolean = false, watch: ExpiryWatch? = null): List<Expired> =
         off { it.expire(olderThan, dryRun, watch) }
 
-    /** As [Memory.sync]. A cancellation of the coroutine stops it. The changes that were made before stay. */
+    /**
+     * As [Memory.sync]. A cancellation of the coroutine stops it. The changes that were made before stay. Hooks that suspend run in
+     * this coroutine, while a thread waits for them.
+     */
     public suspend fun sync(
         other: Memory,
         onConflict: OnConflict? = null,
@@ -116,7 +119,14 @@ private constructor(
         maxFileBytes: Long? = null,
         names: List<String>? = null,
         watch: SyncWatch? = null,
-    ): Synced = off { it.sync(other, onConflict, merger, oneWay, dryRun, delete, redactions, exclude, maxFileBytes, names, watch) }
+    ): Synced {
+        val context = currentCoroutineContext()
+        return off {
+            awaitingHooks(context) {
+                it.sync(other, onConflict, merger, oneWay, dryRun, delete, redactions, exclude, maxFileBytes, names, watch)
+            }
+        }
+    }
 
     /** As [Memory.read]. */
     public suspend fun read(path: String): String = off(viewDispatcher) { it.read(path) }

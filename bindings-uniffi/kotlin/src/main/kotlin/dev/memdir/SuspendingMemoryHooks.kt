@@ -14,6 +14,7 @@ import kotlinx.coroutines.coroutineScope
 import kotlinx.coroutines.currentCoroutineContext
 import kotlinx.coroutines.ensureActive
 import kotlinx.coroutines.isActive
+import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withContext
 
 /**
@@ -69,10 +70,47 @@ public class SuspendingHookCall internal constructor(private val call: HookCall)
         }
 }
 
-/** The object that the library holds for the hooks. It is called directly only for a call that cannot await the hooks. */
+/** The coroutine of the sync that this thread does. */
+private val syncing = ThreadLocal<CoroutineContext>()
+
+/** Does a sync on this thread. Hooks that suspend run in the coroutine of [context], and the thread waits for them. */
+internal fun <T> awaitingHooks(context: CoroutineContext, sync: () -> T): T {
+    val outer = syncing.get()
+    syncing.set(context)
+    try {
+        return sync()
+    } finally {
+        if (outer == null) syncing.remove() else syncing.set(outer)
+    }
+}
+
+/**
+ * The object that the library holds for the hooks. It is called directly only by a sync, and for a call that cannot await the
+ * hooks.
+ */
 internal class Awaited(private val hooks: SuspendingMemoryHooks) : MemoryHooks {
-    override fun before(command: Command, call: HookCall): HookDecision =
-        throw HookException.Failed("the hooks of this memory suspend, so its commands are those of `memory.suspending`")
+    override fun before(command: Command, call: HookCall): HookDecision {
+        val context =
+            syncing.get()
+                ?: throw HookException.Failed("the hooks of this memory suspend, so its commands are those of `memory.suspending`")
+        return inSync(context) { hooks.before(command, SuspendingHookCall(call)) }?.wellFormed() ?: HookDecision.Allow
+    }
+
+    override fun after(event: Event) {
+        val context = syncing.get() ?: return
+        try {
+            inSync(context) { hooks.after(event) }
+        } catch (error: Throwable) {
+            if (context.isActive || error !is CancellationException) logFailure("after", error)
+        }
+    }
+
+    /** Runs a hook of a sync, unless one of these hooks has issued the sync: then it returns null. */
+    private fun <T : Any> inSync(context: CoroutineContext, hook: suspend () -> T): T? {
+        if (context[Running]?.hooks.orEmpty().any { it === hooks }) return null
+        // Caught within, because an exception would also cancel the coroutine of the sync.
+        return runBlocking(context) { runCatching { marked(hook) } }.getOrThrow()
+    }
 
     /**
      * Awaits `before`, executes the command with [finish], and awaits `after`. After that the call has its

@@ -2,10 +2,14 @@ package dev.memdir
 
 import java.nio.file.Path
 import java.util.concurrent.CountDownLatch
+import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.isActive
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.yield
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertSame
@@ -241,5 +245,90 @@ class SyncTest {
         val store = openStore("memory:")
         (store as AutoCloseable).close()
         assertThrows<IllegalStateException> { Memory(store) }
+    }
+
+    /** Hooks that allow everything but one file, and change another one. */
+    private inner class Reviewing(private val told: MutableList<String>) : MemoryHooks {
+        override fun before(command: Command, call: HookCall): HookDecision {
+            assertEquals("sync", call.actor())
+            assertTrue(call.diff().startsWith("--- /dev/null\n+++ /memories/"))
+            return decided(command)
+        }
+
+        override fun after(event: Event) {
+            told += "${event.path} ${event.outcome}"
+        }
+    }
+
+    private fun decided(command: Command): HookDecision =
+        when (val path = (command as Command.Create).path) {
+            "/memories/no.md" -> HookDecision.Deny("Not this one.")
+            tea -> HookDecision.Replace("${command.fileText}reviewed\n")
+            else -> HookDecision.Allow.also { assertEquals("/memories/yes.md", path) }
+        }
+
+    private fun toReview(): Memory =
+        Memory("memory:").apply { for (path in listOf(tea, "/memories/no.md", "/memories/yes.md")) write(path, "green\n") }
+
+    private fun reviewed(b: Memory, synced: Synced, told: List<String>) {
+        assertEquals(listOf("/memories/no.md" to "Not this one."), synced.leftOut.map { it.path to it.details })
+        assertEquals("green\nreviewed\n", b.read(tea))
+        assertEquals(listOf("/memories/no.md DENIED", "$tea OK", "/memories/yes.md OK"), told)
+    }
+
+    @Test
+    fun `hooks review what a sync writes`() {
+        val told = mutableListOf<String>()
+        val b = Memory("memory:", hooks = Reviewing(told))
+        reviewed(b, toReview().sync(b), told)
+        val fails = Memory("memory:", hooks = object : MemoryHooks {
+            override fun before(command: Command, call: HookCall): HookDecision = throw IllegalStateException("away")
+        })
+        val failed = assertThrows<MemdirException.Hook> { toReview().sync(fails) }
+        assertTrue(failed.message!!.contains("away"), failed.message)
+        assertEquals(emptyList<Entry>(), fails.list("/memories"))
+    }
+
+    @Test
+    fun `hooks that suspend review what a sync writes`() = runBlocking {
+        val told = mutableListOf<String>()
+        lateinit var b: Memory
+        b = Memory("memory:", hooks = object : SuspendingMemoryHooks {
+            override suspend fun before(command: Command, call: SuspendingHookCall): HookDecision {
+                yield()
+                // Its own commands run without hooks.
+                b.suspending.view("/memories")
+                assertTrue(call.diff().startsWith("--- /dev/null\n+++ /memories/"))
+                return decided(command)
+            }
+
+            override suspend fun after(event: Event) {
+                yield()
+                told += "${event.path} ${event.outcome}"
+            }
+        })
+        assertThrows<MemdirException.Hook> { toReview().sync(b) }
+        told.clear()
+        reviewed(b, toReview().suspending.sync(b), told)
+
+        // Its failure ends the sync, and not the coroutine.
+        val fails = Memory("memory:", hooks = object : SuspendingMemoryHooks {
+            override suspend fun before(command: Command, call: SuspendingHookCall): HookDecision = error("away")
+        })
+        assertThrows<MemdirException.Hook> { runBlocking { toReview().suspending.sync(fails) } }
+        assertTrue(isActive)
+
+        // A cancellation ends it.
+        val begun = CompletableDeferred<Unit>()
+        val waits = Memory("memory:", hooks = object : SuspendingMemoryHooks {
+            override suspend fun before(command: Command, call: SuspendingHookCall): HookDecision {
+                begun.complete(Unit)
+                awaitCancellation()
+            }
+        })
+        val sync = launch(Dispatchers.Default) { toReview().suspending.sync(waits) }
+        begun.await()
+        sync.cancelAndJoin()
+        assertEquals(emptyList<Entry>(), waits.list("/memories"))
     }
 }
