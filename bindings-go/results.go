@@ -556,8 +556,8 @@ const (
 	SyncTooManyDeletions SyncKind = "too_many_deletions"
 	// SyncReadOnly: A memory that the sync would have to change is read-only.
 	SyncReadOnly SyncKind = "read_only"
-	// SyncStopped: The callback for the progress, a function that merges conflicts, or a cancellation stopped the sync. The
-	// changes before that stay, and the next sync makes the others.
+	// SyncStopped: The callback for the progress, a function that merges conflicts, a hook or a cancellation stopped the sync.
+	// The changes before that stay, and the next sync makes the others.
 	SyncStopped SyncKind = "stopped"
 )
 

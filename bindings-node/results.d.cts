@@ -654,8 +654,9 @@ export interface SyncConflict {
  * - `too_many_deletions`: More than a quarter of a memory's files would be deleted, or all of them,
  *   and the option `delete` was not set.
  * - `read_only`: A memory that the sync would have to change is read-only.
- * - `stopped`: The callback for the progress, a function that merges conflicts, or a cancellation
- *   stopped the sync. The changes before that stay, and the next sync makes the others.
+ * - `stopped`: The callback for the progress, a function that merges conflicts, a hook or a
+ *   cancellation stopped the sync. The changes before that stay, and the next sync makes the
+ *   others.
  */
 export type SyncErrorKind = 'overlapping' | 'too_many_deletions' | 'read_only' | 'stopped';
 

@@ -1085,8 +1085,8 @@ pub enum SyncErrorKind {
     TooManyDeletions,
     /// A memory that the sync would have to change is read-only.
     ReadOnly,
-    /// The callback for the progress, a function that merges conflicts, or a cancellation stopped the sync. The changes
-    /// before that stay, and the next sync makes the others.
+    /// The callback for the progress, a function that merges conflicts, a hook or a cancellation stopped the sync. The
+    /// changes before that stay, and the next sync makes the others.
     Stopped,
 }
 

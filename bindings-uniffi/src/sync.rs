@@ -85,7 +85,7 @@ impl Memory {
     /// Both memories are compared with what they last agreed on. If one has changed a file, the other follows. If both
     /// have, their changes are merged line by line. If the same lines differ, both contents are kept. A file is deleted
     /// only if the other memory has deleted it, and this one has not changed it since. The first sync deletes nothing.
-    /// The options of each memory hold for what is written to it. Its history shows the sync as one change with the
+    /// The options of each memory hold for what is written to it, and its hooks are asked about each change. Its history shows the sync as one change with the
     /// actor `sync`.
     ///
     /// - `on_conflict`: the content that wins if the changes cannot be merged; null keeps both.
@@ -102,7 +102,7 @@ impl Memory {
     /// - `watch`: receives the progress, and can stop the sync.
     ///
     /// Throws `Sync`, whose `kind` says why, `Config` if an option is wrong, `Store` if a store failed, or `watch` or
-    /// `merger` threw.
+    /// `merger` threw, `Hook` if a hook failed.
     /// After a stop or a failure, the changes that were made before stay, and the next sync makes the others.
     #[uniffi::method(default(
         on_conflict = None,

@@ -57,7 +57,8 @@ pub trait MemoryHooks: Send + Sync {
     /// the redacted text. A finding that only arises together with the text around an edit is visible in the
     /// [diff](HookCall::diff) alone. `call` has the actor, and the change that the command would make.
     ///
-    /// Not called for input that is not a command, for an invalid path, or for a path that a policy forbids.
+    /// Not called for input that is not a command, for an invalid path, or for a path that a policy forbids. A
+    /// [sync](crate::sync()) calls it with the command that comes closest to each of its changes.
     ///
     /// # Errors
     /// Any error of the hook. The command is then not executed: the model reads that it could not be checked,

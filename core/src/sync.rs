@@ -76,7 +76,8 @@ const MAX_ROUNDS: usize = 3;
 /// merged line by line. If the same lines differ, both contents are kept. A file is deleted only if the other memory has deleted it and this one has not
 /// changed it since. At the first sync, and if one of the memories was restored from a backup, nothing is deleted.
 ///
-/// The options of each memory hold for what is written to it: limits, patterns, sensitive text. Its history shows the changes with the actor
+/// The options of each memory hold for what is written to it: limits, patterns, sensitive text. Its [hooks](crate::MemoryHooks) are asked about each
+/// change. Its history shows the changes with the actor
 /// `sync`, as one change. Hidden files travel, too. Empty directories and the history do not. A directory that was emptied by the sync is
 /// removed, unless the store cannot exclude that it loses a file that is created in it at that moment.
 ///

@@ -516,6 +516,7 @@ class AsyncMemory(Generic[ViewT_co]):
                 memory is read-only. Nothing was changed.
             StoreError: A store cannot be opened, or failed. The changes before that stay, and the
                 next sync makes the others.
+            HookError: A hook failed. The changes before that stay.
             ConfigError: An option or the address is wrong.
         """
         task = SyncTask()

@@ -807,9 +807,9 @@ class Memory(Generic[ViewT_co]):
         this one has not changed it since. Nothing is deleted at the first sync, and nothing if one of
         the memories was restored from a backup.
 
-        The options of each memory hold for what is written to it. Its history shows the changes with the
-        actor `sync`, as one change. Hidden files are synced, too. The history and empty directories are
-        not.
+        The options of each memory hold for what is written to it, and its hooks are asked about each
+        change. Its history shows the changes with the actor `sync`, as one change. Hidden files are
+        synced, too. The history and empty directories are not.
 
         Args:
             other: The other memory, or a store, which is opened as by `Memory(other)`. In the result
@@ -840,6 +840,7 @@ class Memory(Generic[ViewT_co]):
                 memory is read-only. Nothing was changed.
             StoreError: A store cannot be opened, or failed. The changes before that stay, and the next
                 sync makes the others.
+            HookError: A hook failed. The changes before that stay.
             ConfigError: An option or the address is wrong.
 
         >>> from memdir import Memory

@@ -2552,7 +2552,7 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      * Both memories are compared with what they last agreed on. If one has changed a file, the other follows. If both
      * have, their changes are merged line by line. If the same lines differ, both contents are kept. A file is deleted
      * only if the other memory has deleted it, and this one has not changed it since. The first sync deletes nothing.
-     * The options of each memory hold for what is written to it. Its history shows the sync as one change with the
+     * The options of each memory hold for what is written to it, and its hooks are asked about each change. Its history shows the sync as one change with the
      * actor `sync`.
      *
      * - `on_conflict`: the content that wins if the changes cannot be merged; null keeps both.
@@ -2569,7 +2569,7 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      * - `watch`: receives the progress, and can stop the sync.
      *
      * Throws `Sync`, whose `kind` says why, `Config` if an option is wrong, `Store` if a store failed, or `watch` or
-     * `merger` threw.
+     * `merger` threw, `Hook` if a hook failed.
      * After a stop or a failure, the changes that were made before stay, and the next sync makes the others.
      */
     func sync(other: Memory, onConflict: OnConflict?, merger: SyncMerger?, oneWay: Bool, dryRun: Bool, delete: Bool, redactions: Bool, exclude: [MemdirText], maxFileBytes: Int64?, names: [MemdirText]?, watch: SyncWatch?) throws  -> Synced
@@ -3565,7 +3565,7 @@ open func stats()throws  -> Stats  {
      * Both memories are compared with what they last agreed on. If one has changed a file, the other follows. If both
      * have, their changes are merged line by line. If the same lines differ, both contents are kept. A file is deleted
      * only if the other memory has deleted it, and this one has not changed it since. The first sync deletes nothing.
-     * The options of each memory hold for what is written to it. Its history shows the sync as one change with the
+     * The options of each memory hold for what is written to it, and its hooks are asked about each change. Its history shows the sync as one change with the
      * actor `sync`.
      *
      * - `on_conflict`: the content that wins if the changes cannot be merged; null keeps both.
@@ -3582,7 +3582,7 @@ open func stats()throws  -> Stats  {
      * - `watch`: receives the progress, and can stop the sync.
      *
      * Throws `Sync`, whose `kind` says why, `Config` if an option is wrong, `Store` if a store failed, or `watch` or
-     * `merger` threw.
+     * `merger` threw, `Hook` if a hook failed.
      * After a stop or a failure, the changes that were made before stay, and the next sync makes the others.
      */
 open func sync(other: Memory, onConflict: OnConflict? = nil, merger: SyncMerger? = nil, oneWay: Bool = false, dryRun: Bool = false, delete: Bool = false, redactions: Bool = false, exclude: [MemdirText] = [], maxFileBytes: Int64? = nil, names: [MemdirText]? = nil, watch: SyncWatch? = nil)throws  -> Synced  {
@@ -12946,8 +12946,8 @@ public enum SyncErrorKind: Equatable, Hashable, Codable {
      */
     case readOnly
     /**
-     * The callback for the progress, a function that merges conflicts, or a cancellation stopped the sync. The changes
-     * before that stay, and the next sync makes the others.
+     * The callback for the progress, a function that merges conflicts, a hook or a cancellation stopped the sync. The
+     * changes before that stay, and the next sync makes the others.
      */
     case stopped
 
@@ -15407,7 +15407,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_stats() != 63865) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_sync() != 3779) {
+    if (uniffi_memdir_ffi_checksum_method_memory_sync() != 29820) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_watch() != 8909) {

@@ -1876,7 +1876,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_stats() and 0xFFFF) != 63865) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_sync() and 0xFFFF) != 3779) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_sync() and 0xFFFF) != 29820) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_watch() and 0xFFFF) != 8909) {
@@ -5291,7 +5291,7 @@ public interface MemoryInterface {
      * Both memories are compared with what they last agreed on. If one has changed a file, the other follows. If both
      * have, their changes are merged line by line. If the same lines differ, both contents are kept. A file is deleted
      * only if the other memory has deleted it, and this one has not changed it since. The first sync deletes nothing.
-     * The options of each memory hold for what is written to it. Its history shows the sync as one change with the
+     * The options of each memory hold for what is written to it, and its hooks are asked about each change. Its history shows the sync as one change with the
      * actor `sync`.
      *
      * - `on_conflict`: the content that wins if the changes cannot be merged; null keeps both.
@@ -5308,7 +5308,7 @@ public interface MemoryInterface {
      * - `watch`: receives the progress, and can stop the sync.
      *
      * Throws `Sync`, whose `kind` says why, `Config` if an option is wrong, `Store` if a store failed, or `watch` or
-     * `merger` threw.
+     * `merger` threw, `Hook` if a hook failed.
      * After a stop or a failure, the changes that were made before stay, and the next sync makes the others.
      */
     @Throws(MemdirException::class)
@@ -6584,7 +6584,7 @@ open class Memory: AutoCloseable, MemoryInterface
      * Both memories are compared with what they last agreed on. If one has changed a file, the other follows. If both
      * have, their changes are merged line by line. If the same lines differ, both contents are kept. A file is deleted
      * only if the other memory has deleted it, and this one has not changed it since. The first sync deletes nothing.
-     * The options of each memory hold for what is written to it. Its history shows the sync as one change with the
+     * The options of each memory hold for what is written to it, and its hooks are asked about each change. Its history shows the sync as one change with the
      * actor `sync`.
      *
      * - `on_conflict`: the content that wins if the changes cannot be merged; null keeps both.
@@ -6601,7 +6601,7 @@ open class Memory: AutoCloseable, MemoryInterface
      * - `watch`: receives the progress, and can stop the sync.
      *
      * Throws `Sync`, whose `kind` says why, `Config` if an option is wrong, `Store` if a store failed, or `watch` or
-     * `merger` threw.
+     * `merger` threw, `Hook` if a hook failed.
      * After a stop or a failure, the changes that were made before stay, and the next sync makes the others.
      */
     @Throws(MemdirException::class)override fun `sync`(`other`: Memory, `onConflict`: OnConflict?, `merger`: SyncMerger?, `oneWay`: kotlin.Boolean, `dryRun`: kotlin.Boolean, `delete`: kotlin.Boolean, `redactions`: kotlin.Boolean, `exclude`: List<kotlin.String>, `maxFileBytes`: kotlin.Long?, `names`: List<kotlin.String>?, `watch`: SyncWatch?): Synced {
@@ -15589,8 +15589,8 @@ enum class SyncErrorKind {
      */
     READ_ONLY,
     /**
-     * The callback for the progress, a function that merges conflicts, or a cancellation stopped the sync. The changes
-     * before that stay, and the next sync makes the others.
+     * The callback for the progress, a function that merges conflicts, a hook or a cancellation stopped the sync. The
+     * changes before that stay, and the next sync makes the others.
      */
     STOPPED;
 
