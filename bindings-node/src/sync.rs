@@ -32,6 +32,7 @@ impl Engine {
         ts_args_type = "other: Engine, options: object, progress?: ((progress: results.SyncProgress) => boolean) | undefined, cancellation?: Cancellation | undefined, merge?: ((request: MergeRequest) => void) | undefined, hooks?: { ask: (asked: AskedCall) => void } | undefined, othersHooks?: { ask: (asked: AskedCall) => void } | undefined",
         ts_return_type = "Promise<results.Synced>"
     )]
+    #[allow(clippy::too_many_arguments, reason = "each crosses the border on its own")]
     pub fn sync<'env>(
         &self,
         env: &'env Env,

@@ -121,7 +121,7 @@ export class Merger {
     }
   };
 
-  /** What the function has thrown, or else the error of the sync. */
+  /** The error of the function, or else that of the sync. */
   thrownOr(error: unknown): unknown {
     return this.#thrown ? this.#thrown.error : error;
   }

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
     from memdir import AsyncHookCall, Event, HookCall
 
+    Decide = Callable[[Mapping[str, Any], HookCall], Mapping[str, object] | None]
+
 TEA = "/memories/tea.md"
 
 
@@ -631,13 +633,13 @@ def test_the_thread_of_a_sync_ends() -> None:
 class Reviewed:
     """A memory whose hooks keep what they are asked and told."""
 
-    def __init__(self, decide: Callable[..., object], store: str = "memory:") -> None:
+    def __init__(self, decide: Decide, store: str = "memory:") -> None:
         self.asked: list[str] = []
         self.told: list[str] = []
         self.decide = decide
         self.memory = Memory(store, before=self.before, after=self.after)
 
-    def before(self, command: Mapping[str, object], call: HookCall) -> object:
+    def before(self, command: Mapping[str, Any], call: HookCall) -> Mapping[str, object] | None:
         self.asked.append(f"{command['command']} {command.get('path', command.get('old_path'))}")
         assert call.actor == "sync"
         return self.decide(command, call)
@@ -650,7 +652,7 @@ def test_hooks_review_what_a_sync_writes() -> None:
     laptop = Memory("memory:")
     fill(laptop, 3)
 
-    def decide(command: Mapping[str, object], call: HookCall) -> object:
+    def decide(command: Mapping[str, Any], call: HookCall) -> Mapping[str, object] | None:
         if command["path"] == "/memories/0.md":
             raise Deny("Not this one.")
         assert call.diff().startswith("--- /dev/null\n+++ /memories/")
@@ -672,7 +674,7 @@ def test_a_hook_that_raises_ends_the_sync(error: BaseException) -> None:
     laptop = Memory("memory:")
     fill(laptop, 2)
 
-    def decide(*_: object) -> object:
+    def decide(*_: object) -> None:
         raise error
 
     server = Reviewed(decide)
@@ -689,7 +691,9 @@ def test_hooks_that_are_coroutines_review_what_a_sync_writes(backend: str) -> No
     told: list[str] = []
     asked: list[str] = []
 
-    async def before(command: Mapping[str, object], call: AsyncHookCall) -> object:
+    async def before(
+        command: Mapping[str, Any], call: AsyncHookCall
+    ) -> Mapping[str, object] | None:
         await anyio.sleep(0)
         asked.append(str(command["path"]))
         # Commands of a hook have no hooks.

@@ -139,11 +139,12 @@ class AsyncMemory(Generic[ViewT_co]):
             self._embedder = AwaitedEmbedder(embedder)
             options = {**options, "embedder": self._embedder}
         before, after = options.get("before"), options.get("after")
-        given = [hook for hook in (before, after) if hook is not None]
-        if given and all(map(callable, given)):
+        hooks = [hook for hook in (before, after) if hook is not None]
+        given_options: dict[str, object] = {**options}
+        if hooks and all(map(callable, hooks)):
             self._hooks = Hooks(before, after)
-            options = {**options, **self._hooks.of_syncs()}
-        self._memory = cast("Memory[ViewT_co]", _memdir.open_async(store, options))
+            given_options.update(self._hooks.of_syncs())
+        self._memory = cast("Memory[ViewT_co]", _memdir.open_async(store, given_options))
 
     @overload
     @classmethod

@@ -355,7 +355,7 @@ fn policies_refuse_before_a_hook_is_asked() {
     let (a, _) = memories(&["a.md", "secret.md"]);
     let mut options = MemoryOptions::default();
     options.read_only_paths =
-        memdir::policy::PathPattern::all("read_only_paths", &["/memories/secret.md"]).unwrap();
+        memdir::policy::PathPattern::all("read_only_paths", ["/memories/secret.md"]).unwrap();
     let b = Memory::open("memory:", options).unwrap();
     let hooks = Watching::allowing();
     let made = synced(&a, &with(&b, &hooks));
