@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use std::ffi::{CStr, CString, c_char};
-use std::ptr::null;
+use std::ptr::{null, null_mut};
 use std::sync::Mutex;
 
 use common::{execute, open, operation, with_error};
@@ -288,4 +288,89 @@ fn a_function_that_is_not_taken_is_released() {
     // SAFETY: null is allowed.
     let (none, error) = with_error(|error| unsafe { memdir_with_merger(1, null(), 1, error) });
     assert_eq!((none, &error.unwrap()["kind"]), (0, &json!("usage")));
+}
+
+/// Decides about a change of a sync: the hooks with the number 201 allow it, 202 deny it, 203 write another text, 204 fail, 205 do not finish the
+/// call.
+unsafe extern "C" fn review(
+    hooks: u64,
+    request: u64,
+    asked: *const c_char,
+    _: *const u8,
+    _: usize,
+) {
+    // SAFETY: it is a text until this function returns.
+    let asked = unsafe { CStr::from_ptr(asked) };
+    let asked: Value = serde_json::from_slice(asked.to_bytes()).unwrap();
+    let command = json!({ "command": "create", "path": TEA, "file_text": "green\n" });
+    assert_eq!((&asked["operation"], &asked["command"]), (&json!("hook"), &command));
+    let pending = asked["pending"].as_u64().unwrap();
+    // SAFETY: the place for the error is null.
+    let known = common::taken(unsafe { memdir_hook_call(pending, null_mut()) }).unwrap();
+    assert_eq!(known["actor"], "sync");
+    // SAFETY: the place for the error is null.
+    let diff = common::taken(unsafe { memdir_hook_diff(pending, null_mut()) }).unwrap();
+    assert_eq!(diff, "--- /dev/null\n+++ /memories/tea.md\n@@ -0,0 +1 @@\n+green\n");
+    let (decision, answer) = match hooks {
+        201 => (Value::Null, Value::Null),
+        202 => (json!({ "deny": "Not this one." }), Value::Null),
+        203 => (json!({ "replace": "black\n" }), Value::Null),
+        _ => (json!({ "fail": "away" }), json!({ "failed": "away", "number": 9 })),
+    };
+    if hooks != 205 {
+        let decision = CString::new(decision.to_string()).unwrap();
+        let mut event = null_mut();
+        // SAFETY: the text lives until the call has ended, and the place for the error is null.
+        let reply =
+            unsafe { memdir_finish(pending, decision.as_ptr(), &raw mut event, null_mut()) };
+        let outcome = match hooks {
+            201 | 203 => "ok",
+            202 => "denied",
+            _ => "failed",
+        };
+        assert_eq!(common::taken(event).unwrap()["outcome"], outcome);
+        assert!(common::taken(reply).is_some());
+    }
+    let answer = if hooks == 205 { Value::Null } else { answer };
+    let answer = CString::new(answer.to_string()).unwrap();
+    // SAFETY: the text lives until the call has ended.
+    assert!(unsafe { memdir_answer(request, answer.as_ptr(), null(), 0) });
+}
+
+#[test]
+fn hooks_review_what_a_sync_writes() {
+    let failed = |why: &str| json!(format!("/memories/tea.md could not be checked: {why}"));
+    for (hooks, text, error) in [
+        (201, json!("green\n"), Value::Null),
+        (202, Value::Null, Value::Null),
+        (203, json!("black\n"), Value::Null),
+        (204, Value::Null, failed("away")),
+        (205, Value::Null, failed("it did not answer")),
+    ] {
+        let mut two = Two::new();
+        let host = memdir_host { serve: Some(review), release: Some(release) };
+        // SAFETY: the functions live as long as the program.
+        let (reviewed, _) =
+            with_error(|error| unsafe { memdir_with_hooks(two.b, &raw const host, hooks, error) });
+        memdir_close(two.b);
+        two.b = reviewed;
+        two.write(two.a, TEA, "green\n");
+        let synced = two.sync(json!({}));
+        let exists = operation(two.b, "exists", &json!({ "path": TEA }).to_string()).unwrap();
+        assert_eq!(exists, json!(!text.is_null()), "{hooks}");
+        if !text.is_null() {
+            assert_eq!(two.read(two.b, TEA), text);
+        }
+        match &synced {
+            Ok(done) if hooks == 202 => assert_eq!(done["left_out"][0]["details"], "Not this one."),
+            Ok(done) => assert_eq!(done["left_out"], json!([])),
+            Err(failed) => {
+                assert_eq!((&failed["message"], &failed["sync_kind"]), (&error, &json!("stopped")));
+                assert_eq!(failed["own"], if hooks == 204 { json!(9) } else { Value::Null });
+            }
+        }
+        assert_eq!(synced.is_err(), !error.is_null(), "{hooks}: {synced:?}");
+        drop(two);
+        assert!(RELEASED.lock().unwrap().contains(&hooks));
+    }
 }
