@@ -72,7 +72,19 @@ impl Clock {
     /// The same changes and one more, which is found in this session.
     #[must_use]
     pub(super) fn next(&self, session: &SessionId, path: &MemoryPath) -> Self {
+        self.after("", session, path)
+    }
+
+    /// The same changes and one more, which the sync of this session makes. Its id is not that of the next change that is found: an agent may
+    /// change the file of the memory to which the session belongs, before it has this one.
+    #[must_use]
+    pub(super) fn made(&self, session: &SessionId, path: &MemoryPath) -> Self {
+        self.after("made", session, path)
+    }
+
+    fn after(&self, origin: &str, session: &SessionId, path: &MemoryPath) -> Self {
         let mut hash = Sha256::new();
+        hash.update(origin);
         hash.update(session);
         hash.update(path.as_str());
         self.last.iter().for_each(|id| hash.update(id));
@@ -119,6 +131,9 @@ mod tests {
         let again = first.next(&[3; 16], &a);
         assert_eq!(again.next(&one, &a).compare(&here), None);
         assert_eq!(both.next(&one, &a).compare(&both), Some(Ordering::Greater));
+        // A change that the sync makes is not the one that an agent makes meanwhile.
+        assert_eq!(first.made(&one, &a).compare(&here), None);
+        assert_eq!(first.made(&one, &a).compare(&first), Some(Ordering::Greater));
     }
 
     #[test]

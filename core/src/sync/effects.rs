@@ -141,7 +141,7 @@ impl Effects {
             }
             let mut clock = joined_clock(versions, &path);
             if origin == Origin::Made || clock == Clock::default() {
-                clock = clock.next(&versions[maker(one_way)].session, &path);
+                clock = clock.made(&versions[maker(one_way)].session, &path);
             }
             for side in SyncSide::ALL {
                 // In one direction, the first memory does not get the changes of the second.
@@ -156,7 +156,7 @@ impl Effects {
                 // A content from which a text was redacted must not replace the whole one in a third memory.
                 let clock = match agreed.is_equal() {
                     true => clock.clone(),
-                    false => clock.next(&versions[side].session, &path),
+                    false => clock.made(&versions[side].session, &path),
                 };
                 let version = Version { content, fingerprint, clock };
                 versions[side].files_mut().insert(path.clone(), version);

@@ -411,7 +411,7 @@ pub(super) fn renamed_clock(
         _ => clock,
     };
     let clock = own.files.get(to).map_or_else(|| clock.clone(), |old| clock.joined(&old.clock));
-    if is_same || is_edited { clock } else { clock.next(&versions[maker].session, to) }
+    if is_same || is_edited { clock } else { clock.made(&versions[maker].session, to) }
 }
 
 /// So many deletions are never too many, unless the other memory is empty.

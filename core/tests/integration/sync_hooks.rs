@@ -1,6 +1,7 @@
 //! The hooks of a memory are asked about everything that a sync would change in it.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
 use memdir::history::HistoryQuery;
@@ -264,6 +265,29 @@ fn an_edit_during_a_hook_is_not_overwritten() {
     assert_equal(&a, &b, &[("gone.md", "still here\n"), ("tea.md", "herbal\ngreen\nblack\n")]);
     // The hook was asked again, about the merged text.
     assert_eq!(hooks.asked(), ["create tea.md", "create tea.md", "delete gone.md"]);
+}
+
+#[test]
+fn edits_during_the_sync_of_a_renamed_file_are_kept() {
+    let (a, b) = in_sync(&[("old.md", "green\n")]);
+    a.rename("/memories/old.md", "/memories/new.md").unwrap();
+    put(&b, "/memories/old.md", "black\n");
+    // An agent edits the file in the first memory before it gets the text of the other one, and then in the other memory before that gets
+    // the merged text.
+    let inserting = |agent: &Memory, line: &'static str| {
+        let (agent, has_inserted) = (agent.clone(), AtomicBool::new(false));
+        Watching::new(move |command, _| {
+            if matches!(command, Command::Create { .. }) && !has_inserted.swap(true, SeqCst) {
+                agent.insert("/memories/new.md", 0, line).unwrap();
+            }
+            Ok(HookDecision::Allow)
+        })
+    };
+    let (of_a, of_b) = (inserting(&a, "first\n"), inserting(&b, "second\n"));
+    let mut options = options();
+    options.on_conflict = OnConflict::merge(|file| Ok(Some(format!("{}{}", file.a, file.b))));
+    try_sync(&with(&a, &of_a), &with(&b, &of_b), &options).unwrap();
+    assert_equal(&a, &b, &[("new.md", "first\ngreen\nsecond\nblack\n")]);
 }
 
 #[test]

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
 use crate::common::approving::SixMethods;
@@ -18,7 +18,10 @@ use crate::common::{clouds, postgres};
 use crate::sync::{files, options, try_sync};
 use memdir::store::{Encrypted, InProcess};
 use memdir::sync::{SyncReason, SyncSide};
-use memdir::{Durability, Memory, MemoryOptions, MemoryPath, OnConflict, Store, open_store};
+use memdir::{
+    Command, Durability, HookCall, HookDecision, HookError, Memory, MemoryHooks, MemoryOptions,
+    MemoryPath, OnConflict, Store, open_store,
+};
 
 /// A generator of numbers that are always the same for a seed (xorshift64*).
 struct Random(u64);
@@ -128,6 +131,38 @@ fn merged_at_work(
     })
 }
 
+/// Hooks that deny some changes, look at some, and edit some files meanwhile.
+struct Reviewer {
+    random: Mutex<Random>,
+    agent: Memory,
+    line: String,
+    reviews: AtomicUsize,
+    inserted: Arc<Mutex<BTreeSet<String>>>,
+}
+
+impl MemoryHooks for Reviewer {
+    fn before(
+        &self,
+        command: &Command<'_>,
+        call: &HookCall<'_>,
+    ) -> Result<HookDecision, HookError> {
+        let decision = self.random.lock().unwrap().below(6);
+        match (decision, command) {
+            (0, _) => return Ok(HookDecision::Deny("not now".to_owned())),
+            (1 | 2, _) => drop(call.diff()?),
+            (3, Command::Create { path, .. } | Command::Delete { path }) => {
+                let number = self.reviews.fetch_add(1, SeqCst);
+                let line = format!("{}, review {number}", self.line);
+                if self.agent.insert(path, 0, &format!("{line}\n")).is_ok() {
+                    self.inserted.lock().unwrap().insert(line);
+                }
+            }
+            _ => {}
+        }
+        Ok(HookDecision::Allow)
+    }
+}
+
 impl Model {
     fn line(&mut self, number: usize) -> String {
         self.next += 1;
@@ -217,7 +252,18 @@ fn run(seed: u64, kinds: &[usize], steps: usize) {
             ),
             _ => OnConflict::KeepBoth,
         };
-        if random.below(3) > 0 {
+        if random.below(4) == 0 {
+            let mut reviewed = |of: usize| {
+                let random = Random(random.below(1 << 30) as u64 | 1);
+                let line = model.line(of);
+                let (agent, inserted) = (memories[of].clone(), Arc::clone(&inserted));
+                let (random, reviews) = (Mutex::new(random), AtomicUsize::new(0));
+                let hooks = Reviewer { random, agent, line, reviews, inserted };
+                memories[of].clone().with_hooks(Arc::new(hooks))
+            };
+            let synced = try_sync(&reviewed(a), &reviewed(b), &options);
+            assert!(synced.is_ok(), "{context}: {synced:?}");
+        } else if random.below(3) > 0 {
             let synced = try_sync(&memories[a], &memories[b], &options);
             assert!(synced.is_ok(), "{context}: {synced:?}");
         } else {
