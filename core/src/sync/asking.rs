@@ -1,6 +1,7 @@
 //! [`Asked`]: a change that the hooks of the memory are asked about, before it is made.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memdir_store::{Error, ErrorKind, Refused};
@@ -25,6 +26,8 @@ struct Asked {
     change: Change<'static>,
     /// The end of the change, once it has one.
     outcome: Mutex<Option<Result<Outcome, SyncError>>>,
+    /// Whether the memory was no longer as it was compared, when the diff was made.
+    has_changed: AtomicBool,
 }
 
 impl std::fmt::Debug for Asked {
@@ -68,7 +71,11 @@ impl AskedChange for Asked {
     }
 
     fn preview(&self, work: &UnitOfWork<'_>) -> Result<(), Error> {
-        refusal(self.change.path(), &self.change.make(work)?)
+        let outcome = self.change.make(work)?;
+        if matches!(outcome, Outcome::Changed | Outcome::Exists) {
+            self.has_changed.store(true, Ordering::SeqCst);
+        }
+        refusal(self.change.path(), &outcome)
     }
 
     fn make(&self, text: Option<&str>) -> (Result<(), Error>, Option<HistoryId>) {
@@ -95,6 +102,13 @@ impl AskedChange for Asked {
 
     fn refused(&self, error: &Error) {
         self.end(match error {
+            // The sync looks again.
+            Error::Refused(refused)
+                if refused.kind() == ErrorKind::Changed
+                    && self.has_changed.load(Ordering::SeqCst) =>
+            {
+                Ok(Outcome::Changed)
+            }
             Error::Refused(refused) => Ok(Outcome::Refused(Error::Refused(refused.clone()))),
             Error::Store(error) if error.is_cancelled() => Err(SyncError::Stopped),
             error => Err(SyncError::of_hook(self.change.path(), error.to_string().into())),
@@ -184,8 +198,15 @@ impl Side<'_> {
             return self.writer.make(&change);
         }
         let writer = Arc::clone(&self.writer);
+        // A question about a file that is there already would lead to nothing.
+        if let Change::Create { path, .. } = &change
+            && self.memory.store().open_in(&self.context(), path, 0).is_ok()
+        {
+            return Ok(Outcome::Exists);
+        }
         let (change, outcome) = (change.into_owned(), Mutex::default());
-        let asked = Arc::new(Asked { writer, change, outcome });
+        let has_changed = AtomicBool::new(false);
+        let asked = Arc::new(Asked { writer, change, outcome, has_changed });
         let done = self.writer.acting.ask(Arc::clone(&asked) as Arc<dyn AskedChange>);
         done.map_err(|error| SyncError::of_hook(asked.change.path(), error))?;
         let outcome = asked.outcome.lock().unwrap_or_else(PoisonError::into_inner).take();

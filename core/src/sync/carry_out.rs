@@ -231,6 +231,7 @@ impl Carrying<'_, '_> {
                                 .found(from, file.path)
                                 .is_some_and(|found| found.digest == Some(source.0));
                             let origin = if is_counted { Origin::Taken } else { Origin::Made };
+                            let origin = origin.of(&agreed);
                             effects.agreed.push((file.path.clone(), agreed, origin));
                         }
                         other => effects.not_done(file.path, to, other),
@@ -255,7 +256,8 @@ impl Carrying<'_, '_> {
             Outcome::Done(new, size) => {
                 effects.changed(path, side, SyncAction::Replaced);
                 let source = (digest(content), content.len() as u64);
-                effects.agreed.push((path.clone(), agreed(side, (new, size), source), origin));
+                let agreed = agreed(side, (new, size), source);
+                effects.agreed.push((path.clone(), agreed.clone(), origin.of(&agreed)));
             }
             other => effects.not_done(path, side, other),
         }

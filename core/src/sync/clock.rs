@@ -35,7 +35,7 @@ impl Clock {
         }
     }
 
-    fn includes(&self, id: &ChangeId) -> bool {
+    pub(super) fn includes(&self, id: &ChangeId) -> bool {
         self.last.contains(id) || self.before.contains(id)
     }
 

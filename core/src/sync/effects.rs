@@ -5,7 +5,7 @@ use memdir_store::path::MemoryPath;
 use super::baseline::{Agreed, Baseline, Digest};
 use super::both::{Both, SyncSide};
 use super::change::Outcome;
-use super::clock::Clock;
+use super::clock::{ChangeId, Clock};
 use super::plan::renamed_clock;
 use super::report::{SyncAction, SyncChange, SyncConflict, SyncLeftOut, SyncReason};
 use super::settle::Touched;
@@ -18,6 +18,15 @@ pub(super) enum Origin {
     Taken,
     /// The sync has made it, or has chosen it: it includes the changes of both, and the choice is one more.
     Made,
+    /// As `Made`, but a policy or a hook of a memory has changed it, so this memory has not all of it.
+    Partly,
+}
+
+impl Origin {
+    /// The origin of contents of which each memory was to get the whole.
+    pub(super) fn of(self, agreed: &Agreed) -> Self {
+        if agreed.is_equal() { self } else { Self::Partly }
+    }
 }
 
 /// A file that was renamed in one memory, as the other one had done.
@@ -139,8 +148,17 @@ impl Effects {
                     }
                 }
             }
+            // The second memory had not all of the first one's when both last agreed.
+            let of_a = versions.a.files.get(&path).map(|version| version.clock.clone());
+            let known = baseline.files.get(&path).map(|before| before.known.clone());
+            let was_partly = |own: &Clock| {
+                let lacks = |id: &ChangeId| {
+                    of_a.as_ref().is_some_and(|of_a| of_a.includes(id)) && !own.includes(id)
+                };
+                known.iter().flatten().any(lacks)
+            };
             let mut clock = joined_clock(versions, &path);
-            if origin == Origin::Made || clock == Clock::default() {
+            if origin != Origin::Taken || clock == Clock::default() {
                 clock = clock.made(&versions[maker(one_way)].session, &path);
             }
             for side in SyncSide::ALL {
@@ -149,14 +167,19 @@ impl Effects {
                     continue;
                 }
                 let content = Content::File(agreed.digests[side], agreed.sizes[side]);
-                let fingerprint = versions[side]
-                    .files_mut()
-                    .remove(&path)
-                    .and_then(|before| before.fingerprint.filter(|_| before.content == content));
-                // A content from which a text was redacted must not replace the whole one in a third memory.
+                let before = versions[side].files_mut().remove(&path);
+                let own = before.as_ref().map(|before| before.clock.clone()).unwrap_or_default();
+                let fingerprint =
+                    before.and_then(|it| it.fingerprint.filter(|_| it.content == content));
+                // A content from which a text was redacted must not replace the whole one in a third memory. In one direction the first memory
+                // gets no change of its own, so the other one must not seem to include its changes.
+                let session = &versions[side].session;
                 let clock = match agreed.is_equal() {
                     true => clock.clone(),
-                    false => clock.made(&versions[side].session, &path),
+                    false if one_way && (origin == Origin::Partly || was_partly(&own)) => {
+                        own.made(session, &path)
+                    }
+                    false => clock.made(session, &path),
                 };
                 let version = Version { content, fingerprint, clock };
                 versions[side].files_mut().insert(path.clone(), version);

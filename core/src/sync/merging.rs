@@ -125,6 +125,7 @@ impl Carrying<'_, '_> {
     ) -> Result<(), SyncError> {
         let compared = *now;
         let mut sizes = Both::new(|side| contents[side].len() as u64);
+        let mut origin = Origin::Made;
         for side in SyncSide::ALL {
             let text = texts[side].as_bytes();
             let is_there = contents[side] == text;
@@ -132,7 +133,11 @@ impl Carrying<'_, '_> {
                 continue;
             }
             let theirs = compared[side.other()];
-            match self.sides[side].replace(path, compared[side], text, theirs)? {
+            let written = self.sides[side].replace(path, compared[side], text, theirs)?;
+            if matches!(written, Outcome::Done(new, _) if new != digest(text)) {
+                origin = Origin::Partly;
+            }
+            match written {
                 // The difference may be only what this memory redacts.
                 Outcome::Done(new, _) if new == compared[side] => {}
                 Outcome::Done(new, size) => {
@@ -145,7 +150,7 @@ impl Carrying<'_, '_> {
                 }
             }
         }
-        effects.agreed.push((path.clone(), Agreed::new(*now, sizes), Origin::Made));
+        effects.agreed.push((path.clone(), Agreed::new(*now, sizes), origin));
         Ok(())
     }
 
@@ -168,12 +173,13 @@ impl Carrying<'_, '_> {
         // A memory that had the text already may have got another one.
         let unwritten = SyncSide::ALL.into_iter().filter(|side| now[*side] == compared[*side]);
         let is_written = !written.agreed.is_empty();
-        // After a failure it is not known what was written.
-        if result.is_err() || is_written && self.still_has(path, compared, unwritten)? {
+        // After a failure it is not known what was written. A hook that fails has written nothing.
+        let is_unknown = matches!(&result, Err(error) if !matches!(error, SyncError::Hook { .. }));
+        if is_unknown || is_written && self.still_has(path, compared, unwritten)? {
             effects.add(written);
             return result;
         }
-        let mut result = Ok(());
+        let mut result = result;
         for change in std::mem::take(&mut written.changes) {
             let (side, old) = (change.side, &contents[change.side]);
             match self.sides[side].restore(path, now[side], old) {

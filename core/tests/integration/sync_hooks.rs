@@ -336,6 +336,87 @@ fn a_conflict_needs_the_hooks_of_both_memories() {
 }
 
 #[test]
+fn a_text_that_a_hook_left_out_in_one_direction_is_not_lost_in_the_other() {
+    let mut one_way = options();
+    one_way.one_way = true;
+    let (a, b) = (memory(), memory());
+    put(&a, "/memories/tea.md", "1\nprivate\n");
+    let hooks = Watching::new(|command, _| {
+        Ok(match command {
+            Command::Create { file_text, .. } => {
+                HookDecision::Replace(file_text.replace("private\n", ""))
+            }
+            _ => HookDecision::Allow,
+        })
+    });
+    let b = with(&b, &hooks);
+    synced(&a, &b);
+    put(&a, "/memories/tea.md", "0\n1\nprivate\n");
+    try_sync(&a, &b, &one_way).unwrap();
+    assert_eq!(files(&b)["/memories/tea.md"], "0\n1\n");
+    synced(&a, &b);
+    assert_eq!(files(&a)["/memories/tea.md"], "0\n1\nprivate\n");
+
+    // A merged text includes all of the first memory's, so it goes back.
+    let (a, b) = in_sync(&[("list.md", "1\n-\n2\n")]);
+    put(&a, "/memories/list.md", "one\n-\n2\n");
+    put(&b, "/memories/list.md", "1\n-\ntwo\n");
+    try_sync(&a, &b, &one_way).unwrap();
+    assert_eq!(done(&synced(&a, &b)), ["a replaced list.md"]);
+    assert_equal(&a, &b, &[("list.md", "one\n-\ntwo\n")]);
+}
+
+#[test]
+fn a_conflict_that_a_hook_has_interrupted_is_finished() {
+    for is_edited in [false, true] {
+        let (a, b) = (memory(), memory());
+        put(&a, "/memories/tea.md", "1\n");
+        put(&b, "/memories/tea.md", "2\n");
+        let (denies, agent) = (Arc::new(AtomicBool::new(!is_edited)), b.clone());
+        let (decides, has_edited) = (Arc::clone(&denies), AtomicBool::new(!is_edited));
+        let hooks = Watching::new(move |command, call| {
+            call.diff()?;
+            let Command::Create { path, .. } = command else { return Ok(HookDecision::Allow) };
+            if !has_edited.swap(true, SeqCst) {
+                agent.write("/memories/tea.md", "3\n", None).unwrap();
+            }
+            Ok(match decides.load(SeqCst) && path.ends_with("tea.md") {
+                true => HookDecision::Deny("not now".to_owned()),
+                false => HookDecision::Allow,
+            })
+        });
+        let b = with(&b, &hooks);
+        synced(&a, &b);
+        if !is_edited {
+            // The copy is in both memories.
+            assert_eq!(files(&b).len(), 2);
+            assert_eq!(files(&b)["/memories/tea.md"], "2\n");
+        }
+        denies.store(false, SeqCst);
+        let last = synced(&a, &b);
+        assert_eq!(left_out(&last), [], "{is_edited}");
+        assert_eq!(files(&b), files(&a));
+        assert_eq!(files(&a)["/memories/tea.md"], "1\n");
+        assert_eq!(done(&synced(&a, &b)), [""; 0]);
+    }
+}
+
+#[test]
+fn a_text_of_a_function_is_in_no_memory_after_a_hook_has_failed() {
+    let (a, b) = (memory(), memory());
+    put(&a, "/memories/tea.md", "1\n");
+    put(&b, "/memories/tea.md", "2\n");
+    let mut options = options();
+    options.on_conflict = OnConflict::merge(|file| Ok(Some(format!("{}{}", file.a, file.b))));
+    let hooks = Watching::new(|_, _| Err("away".into()));
+    let error = try_sync(&a, &with(&b, &hooks), &options).unwrap_err();
+    assert!(matches!(error, SyncError::Hook { .. }), "{error}");
+    assert_eq!(files(&a)["/memories/tea.md"], "1\n");
+    try_sync(&a, &b, &options).unwrap();
+    assert_equal(&a, &b, &[("tea.md", "1\n2\n")]);
+}
+
+#[test]
 fn the_history_and_the_events_have_the_same_change() {
     let (a, _) = changed();
     let mut with_history = MemoryOptions::default();
