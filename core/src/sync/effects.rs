@@ -5,7 +5,7 @@ use memdir_store::path::MemoryPath;
 use super::baseline::{Agreed, Baseline, Digest};
 use super::both::{Both, SyncSide};
 use super::change::Outcome;
-use super::clock::{ChangeId, Clock};
+use super::clock::Clock;
 use super::plan::renamed_clock;
 use super::report::{SyncAction, SyncChange, SyncConflict, SyncLeftOut, SyncReason};
 use super::settle::Touched;
@@ -148,15 +148,9 @@ impl Effects {
                     }
                 }
             }
-            // The second memory had not all of the first one's when both last agreed.
-            let of_a = versions.a.files.get(&path).map(|version| version.clock.clone());
-            let known = baseline.files.get(&path).map(|before| before.known.clone());
-            let was_partly = |own: &Clock| {
-                let lacks = |id: &ChangeId| {
-                    of_a.as_ref().is_some_and(|of_a| of_a.includes(id)) && !own.includes(id)
-                };
-                known.iter().flatten().any(lacks)
-            };
+            let is_partly = one_way
+                && !agreed.is_equal()
+                && (origin == Origin::Partly || was_partly(versions, baseline, &path));
             let mut clock = joined_clock(versions, &path);
             if origin != Origin::Taken || clock == Clock::default() {
                 clock = clock.made(&versions[maker(one_way)].session, &path);
@@ -176,9 +170,7 @@ impl Effects {
                 let session = &versions[side].session;
                 let clock = match agreed.is_equal() {
                     true => clock.clone(),
-                    false if one_way && (origin == Origin::Partly || was_partly(&own)) => {
-                        own.made(session, &path)
-                    }
+                    false if is_partly => own.made(session, &path),
                     false => clock.made(session, &path),
                 };
                 let version = Version { content, fingerprint, clock };
@@ -200,6 +192,15 @@ impl Effects {
 /// given again after a kill.
 pub(super) fn maker(one_way: bool) -> SyncSide {
     if one_way { SyncSide::B } else { SyncSide::A }
+}
+
+/// Whether the second memory had not all of the first one's file when both last agreed.
+fn was_partly(versions: &Both<Versions>, baseline: &Baseline, path: &MemoryPath) -> bool {
+    let clocks = (versions.a.files.get(path), versions.b.files.get(path));
+    let (Some(agreed), (Some(a), Some(b))) = (baseline.files.get(path), clocks) else {
+        return false;
+    };
+    agreed.known.iter().any(|id| a.clock.includes(id) && !b.clock.includes(id))
 }
 
 /// The clock of a file that includes the changes of both memories.
