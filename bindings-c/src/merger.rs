@@ -4,7 +4,7 @@
 use std::ffi::CString;
 
 use memdir::sync::{MergeError, SyncMerge};
-use memdir::{Cancellation, OnConflict, StoreError};
+use memdir::{Cancellation, OnConflict};
 use serde_json::{Value, json};
 
 use crate::call::Call;
@@ -44,12 +44,7 @@ impl OwnMerger {
         match waiting.end(|answer| Ok(answer.result))? {
             Value::Null => Ok(None),
             Value::String(text) => Ok(Some(text)),
-            answer if answer["errno"] == "ECANCELED" => Err(StoreError::Cancelled.into()),
-            answer => {
-                let failed = ["failed", "errno"].into_iter().find_map(|name| answer[name].as_str());
-                let message = failed.unwrap_or("it answered neither a text nor null").to_owned();
-                Err(OwnError { message, number: answer["number"].as_u64() }.into())
-            }
+            answer => Err(OwnError::of_answer(&answer, "it answered neither a text nor null")),
         }
     }
 }

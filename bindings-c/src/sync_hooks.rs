@@ -4,7 +4,7 @@
 use std::ffi::CString;
 use std::sync::Arc;
 
-use memdir::{Call as CoreCall, CallHandler, HookError, Memory, StoreError};
+use memdir::{Call as CoreCall, CallHandler, HookError, Memory};
 use serde_json::{Value, json};
 
 use crate::handles::Opened;
@@ -53,12 +53,7 @@ impl OwnHooks {
         drop(PENDING.take(pending));
         match answer? {
             Value::Null => Ok(()),
-            answer if answer["errno"] == "ECANCELED" => Err(StoreError::Cancelled.into()),
-            answer => {
-                let failed = ["failed", "errno"].into_iter().find_map(|name| answer[name].as_str());
-                let message = failed.unwrap_or("it answered something else than null").to_owned();
-                Err(OwnError { message, number: answer["number"].as_u64() }.into())
-            }
+            answer => Err(OwnError::of_answer(&answer, "it answered something else than null")),
         }
     }
 }

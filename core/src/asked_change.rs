@@ -1,4 +1,4 @@
-//! [`AskedChange`]: a change that no command makes, and that the hooks are asked about all the same. A sync makes such changes.
+//! [`AskedChange`]: a change that the hooks decide about, although no command makes it. A sync makes such changes.
 
 use std::fmt::Debug;
 
@@ -13,10 +13,10 @@ pub(crate) trait AskedChange: Debug + Send + Sync {
     /// The command.
     fn command(&self) -> Command<'_>;
 
-    /// The number of bytes and lines that are written, if the command does not have them: its text is not the content.
+    /// The number of bytes and lines of the content, if it is not the text of the command.
     fn size(&self) -> Option<(u64, u64)>;
 
-    /// Makes the change in this unit of work, which records what would be changed.
+    /// Makes the change in a unit of work that only records it.
     ///
     /// # Errors
     /// Those of the change.

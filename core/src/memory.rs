@@ -424,7 +424,7 @@ impl Memory {
         self.call_handler.is_some() || self.asked_hooks().is_some()
     }
 
-    /// Makes a change of a sync, if the hooks allow it. The change gets to know everything else than a failed hook.
+    /// Makes a change of a sync, if the hooks allow it. The change keeps its outcome, unless a hook fails.
     ///
     /// # Errors
     /// A hook failed.

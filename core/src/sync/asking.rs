@@ -198,7 +198,7 @@ impl Side<'_> {
             return self.writer.make(&change);
         }
         let writer = Arc::clone(&self.writer);
-        // A question about a file that is there already would lead to nothing.
+        // Otherwise the hooks would be asked about a file that is not created.
         if let Change::Create { path, .. } = &change
             && self.memory.store().open_in(&self.context(), path, 0).is_ok()
         {

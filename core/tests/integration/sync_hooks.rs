@@ -90,6 +90,15 @@ fn denying(sentence: &'static str) -> Arc<Watching> {
     Watching::new(move |_, _| Ok(HookDecision::Deny(sentence.to_owned())))
 }
 
+fn replacing(old: &'static str, new: &'static str) -> Arc<Watching> {
+    Watching::new(move |command, _| {
+        Ok(match command {
+            Command::Create { file_text, .. } => HookDecision::Replace(file_text.replace(old, new)),
+            _ => HookDecision::Allow,
+        })
+    })
+}
+
 fn details(synced: &memdir::Synced) -> Vec<&str> {
     synced.left_out.iter().map(|left| &*left.details).collect()
 }
@@ -187,14 +196,7 @@ fn a_hook_replaces_the_text() {
     let (a, b) = in_sync(&[("tea.md", "green\n-\n")]);
     put(&a, "/memories/tea.md", "green, for Anna\n-\n");
     put(&a, "/memories/new.md", "by Anna\n");
-    let hooks = Watching::new(|command, _| {
-        Ok(match command {
-            Command::Create { file_text, .. } => {
-                HookDecision::Replace(file_text.replace("Anna", "A."))
-            }
-            _ => HookDecision::Allow,
-        })
-    });
+    let hooks = replacing("Anna", "A.");
     let b = with(&b, &hooks);
     synced(&a, &b);
     assert_eq!(b.read("/memories/tea.md").unwrap(), "green, for A.\n-\n");
@@ -320,7 +322,7 @@ fn a_conflict_needs_the_hooks_of_both_memories() {
     let refused = synced(&with(&a, &of_a), &with(&b, &of_b));
     assert_eq!(left_out(&refused), [("tea.md", SyncReason::Refused)]);
     assert!(refused.conflicts.is_empty());
-    // The copy in the first memory was taken back, without a question.
+    // The copy was removed from the first memory again, and its hooks were not asked about that.
     assert_eq!(files(&a).len(), 1);
     assert_eq!(of_a.asked().len(), 1);
     assert_eq!(files(&b)["/memories/tea.md"], "white\n");
@@ -341,14 +343,7 @@ fn a_text_that_a_hook_left_out_in_one_direction_is_not_lost_in_the_other() {
     one_way.one_way = true;
     let (a, b) = (memory(), memory());
     put(&a, "/memories/tea.md", "1\nprivate\n");
-    let hooks = Watching::new(|command, _| {
-        Ok(match command {
-            Command::Create { file_text, .. } => {
-                HookDecision::Replace(file_text.replace("private\n", ""))
-            }
-            _ => HookDecision::Allow,
-        })
-    });
+    let hooks = replacing("private\n", "");
     let b = with(&b, &hooks);
     synced(&a, &b);
     put(&a, "/memories/tea.md", "0\n1\nprivate\n");
