@@ -14,6 +14,7 @@ use crate::history::{
     Version,
 };
 use crate::options::MemoryOptions;
+use crate::preview::preview_of;
 use crate::reply;
 use crate::session::Session;
 use crate::store::{Context, Store, StoreError};
@@ -475,6 +476,21 @@ impl Memory {
         }
         let done = work(&unit);
         (done, unit.finish())
+    }
+
+    /// The error with which the policies or the store would refuse a change that `change` makes; `None` if there is none. Nothing is changed.
+    ///
+    /// # Errors
+    /// Those of the store, if it fails.
+    pub(crate) fn refusal_of(
+        &self,
+        change: impl FnOnce(&UnitOfWork<'_>) -> Result<(), Error>,
+    ) -> Result<Option<Error>, StoreError> {
+        match preview_of(&self.store, &self.policies, self.context(), change).diff {
+            Ok(_) => Ok(None),
+            Err(Error::Store(error)) => Err(error),
+            Err(refused) => Ok(Some(refused)),
+        }
     }
 
     fn reverting(

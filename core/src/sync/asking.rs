@@ -136,16 +136,7 @@ impl Side<'_> {
         if !self.asks {
             return self.writer.create(files);
         }
-        let change = |file: &NewFile<'_>| {
-            let NewFile { path, from, content, modified } = *file;
-            self.change(Change::Create {
-                path: Cow::Borrowed(path),
-                from: Cow::Borrowed(from),
-                content: Cow::Borrowed(content),
-                modified,
-            })
-        };
-        files.iter().map(change).collect()
+        files.iter().map(|file| self.change(Change::from(*file))).collect()
     }
 
     /// Replaces the content of a file, if it still has the old one. `theirs` is the content of the other memory that was taken or merged.
@@ -156,8 +147,7 @@ impl Side<'_> {
         content: &[u8],
         theirs: Digest,
     ) -> Result<Outcome, SyncError> {
-        let (path, content) = (Cow::Borrowed(path), Cow::Borrowed(content));
-        self.change(Change::Replace { path, old, content, theirs })
+        self.change(Change::replace(path, old, content, theirs))
     }
 
     /// Gives a file the content back that it had before this sync. The hooks are not asked.
@@ -167,9 +157,7 @@ impl Side<'_> {
         now: Digest,
         content: &[u8],
     ) -> Result<Outcome, SyncError> {
-        let theirs = digest(content);
-        let (path, content) = (Cow::Borrowed(path), Cow::Borrowed(content));
-        self.writer.make(&Change::Replace { path, old: now, content, theirs })
+        self.writer.make(&Change::replace(path, now, content, digest(content)))
     }
 
     /// Deletes a file, if it still has this content.

@@ -61,7 +61,29 @@ pub(super) enum Change<'c> {
     Rename { from: Cow<'c, MemoryPath>, to: Cow<'c, MemoryPath>, old: Digest, size: u64 },
 }
 
-impl Change<'_> {
+impl<'f> From<NewFile<'f>> for Change<'f> {
+    fn from(file: NewFile<'f>) -> Self {
+        let NewFile { path, from, content, modified } = file;
+        Self::Create {
+            path: Cow::Borrowed(path),
+            from: Cow::Borrowed(from),
+            content: Cow::Borrowed(content),
+            modified,
+        }
+    }
+}
+
+impl<'c> Change<'c> {
+    pub(super) fn replace(
+        path: &'c MemoryPath,
+        old: Digest,
+        content: &'c [u8],
+        theirs: Digest,
+    ) -> Self {
+        let (path, content) = (Cow::Borrowed(path), Cow::Borrowed(content));
+        Self::Replace { path, old, content, theirs }
+    }
+
     /// The path that is changed; of a renamed file the old one.
     pub(super) fn path(&self) -> &MemoryPath {
         match self {
@@ -269,6 +291,15 @@ impl Writer {
     /// Checks that the policies allow a change of this path.
     pub(super) fn check_change(&self, path: &MemoryPath) -> Result<(), Error> {
         self.working(&[], |work| work.policies().patterns.check(path))
+    }
+
+    /// The error with which the policies or the store would refuse a change; `None` if there is none. Nothing is changed.
+    pub(super) fn refusal_of(&self, change: &Change<'_>) -> Result<Option<Error>, SyncError> {
+        let refusal = self.acting.refusal_of(|work| match change.make(work)? {
+            Outcome::Refused(error) => Err(error),
+            _ => Ok(()),
+        });
+        refusal.map_err(|error| self.failed(change.path(), error))
     }
 
     /// Makes a change.

@@ -1,5 +1,7 @@
 //! Keeps both contents of a conflict: one of them in a copy, whose name says where it is from.
 
+use std::time::SystemTime;
+
 use memdir_store::path::MemoryPath;
 
 use super::baseline::{Digest, digest};
@@ -14,6 +16,16 @@ use super::report::{SyncAction, SyncConflict, SyncLeftOut, SyncReason};
 /// The most copies of a file with the same origin and time.
 const MOST_COPIES: usize = 100;
 
+/// A copy of a content that both memories have.
+struct PlacedCopy {
+    path: MemoryPath,
+    /// The memories in which it was made now, and what they have written.
+    made: Vec<(SyncSide, Digest)>,
+    /// Whether these memories have the content as it was, and no hook or policy has changed it.
+    is_whole: bool,
+    effects: Effects,
+}
+
 impl Carrying<'_, '_> {
     /// Ends a conflict as the options say.
     pub(super) fn keep_both(
@@ -24,7 +36,6 @@ impl Carrying<'_, '_> {
         effects: &mut Effects,
     ) -> Result<(), SyncError> {
         let loser = self.loser();
-        let winner = loser.other();
         if self.options.one_way && loser == SyncSide::A {
             effects.left_out.push(SyncLeftOut::new(path.clone(), SyncSide::B, SyncReason::OneWay));
             return Ok(());
@@ -35,35 +46,73 @@ impl Carrying<'_, '_> {
             else {
                 return Ok(());
             };
-            let (path, side) = (path.clone(), loser);
-            effects.conflicts.push(SyncConflict { path, copy_path: copy, side, modified });
+            let copy_path = copy.path.clone();
+            let conflict = SyncConflict { path: path.clone(), copy_path, side: loser, modified };
+            let mut replaced = Effects { conflicts: vec![conflict], ..Effects::default() };
+            let result = self.replace_loser(path, digests, contents, &mut replaced);
+            let is_refused = matches!(&result, Ok(()) | Err(SyncError::Hook { .. }))
+                && replaced.agreed.is_empty();
+            if is_refused && !copy.is_whole {
+                // The next sync would not know it again, and make another one.
+                self.take_back(&copy.path, &copy.made)?;
+                replaced.conflicts.clear();
+            } else {
+                effects.add(copy.effects);
+            }
+            effects.add(replaced);
+            return result;
         }
-        self.replace(loser, path, digests[loser], &contents[winner], Origin::Made, effects)
+        self.replace_loser(path, digests, contents, effects)
     }
 
-    /// Writes a copy of a content of `side` to both memories, and returns its path. `None` if that was not possible.
+    fn replace_loser(
+        &self,
+        path: &MemoryPath,
+        digests: &Both<Digest>,
+        contents: &Both<Vec<u8>>,
+        effects: &mut Effects,
+    ) -> Result<(), SyncError> {
+        let loser = self.loser();
+        let content = &contents[loser.other()];
+        self.replace(loser, path, digests[loser], content, Origin::Made, effects)
+    }
+
+    /// Both memories, first the one whose hooks are asked: they may deny a change that the other one must not keep alone.
+    pub(super) fn asking_first(&self) -> [SyncSide; 2] {
+        if self.sides.b.asks && !self.sides.a.asks {
+            [SyncSide::B, SyncSide::A]
+        } else {
+            SyncSide::ALL
+        }
+    }
+
+    /// Writes a copy of a content of `side` to both memories. `None` if that was not possible.
     fn place_copy(
         &self,
         path: &MemoryPath,
         side: SyncSide,
         content: &[u8],
-        modified: Option<std::time::SystemTime>,
+        modified: Option<SystemTime>,
         effects: &mut Effects,
-    ) -> Result<Option<MemoryPath>, SyncError> {
+    ) -> Result<Option<PlacedCopy>, SyncError> {
         let of_content = digest(content);
+        let is_written = |to: &SyncSide| !(self.options.one_way && *to == SyncSide::A);
         'names: for number in 0..MOST_COPIES {
             let copy = copy_of(path, &self.names[side], modified, &of_content, number);
             let Some(copy) = copy else { break };
             if copy == *path {
                 continue;
             }
+            let new = NewFile { path: &copy, from: path, content, modified };
+            for to in SyncSide::ALL.into_iter().filter(is_written) {
+                if let Some(refusal) = self.sides[to].writer.refusal_of(&new.into())? {
+                    effects.not_done(path, to, Outcome::Refused(refusal));
+                    return Ok(None);
+                }
+            }
             let mut results = Both::new(|_| None);
             let mut made = Vec::new();
-            for to in SyncSide::ALL {
-                if self.options.one_way && to == SyncSide::A {
-                    continue;
-                }
-                let new = NewFile { path: &copy, from: path, content, modified };
+            for to in self.asking_first().into_iter().filter(is_written) {
                 let outcome = self.sides[to].create(&[new])?.pop();
                 match outcome.unwrap_or(Outcome::Changed) {
                     Outcome::Done(digest, size) => {
@@ -88,14 +137,16 @@ impl Carrying<'_, '_> {
                     }
                 }
             }
-            for (to, _) in made {
-                effects.changed(&copy, to, SyncAction::Created);
+            let mut effects = Effects::default();
+            for (to, _) in &made {
+                effects.changed(&copy, *to, SyncAction::Created);
             }
             if let (Some(a), Some(b)) = (results.a, results.b) {
                 let agreed = agreed(SyncSide::A, a, b);
                 effects.agreed.push((copy.clone(), agreed, Origin::Made));
             }
-            return Ok(Some(copy));
+            let is_whole = made.iter().all(|(_, written)| *written == of_content);
+            return Ok(Some(PlacedCopy { path: copy, made, is_whole, effects }));
         }
         effects.disturbed.push(path.clone());
         Ok(None)

@@ -5,7 +5,7 @@ use memdir_store::path::MemoryPath;
 use super::baseline::{Agreed, Baseline, Digest, digest};
 use super::both::{Both, SyncSide};
 use super::carry_out::Carrying;
-use super::change::Outcome;
+use super::change::{Change, Outcome};
 use super::clock::Clock;
 use super::effects::{Effects, Origin};
 use super::error::SyncError;
@@ -92,9 +92,13 @@ impl Carrying<'_, '_> {
             return Ok(None);
         };
         let digests = Both::new(|side| digest(&contents[side]));
-        // A sync that was killed has written the text to the first memory, and not to the other one.
-        if self.link.merge_mark()? == Some(mark(path, &digests.a, &digests.b)) {
-            return Ok(Some(a.to_owned()));
+        // A sync that was killed has written the text to one memory, and not to the other one.
+        if let Some(marked) = self.link.merge_mark()? {
+            for (side, text) in [(SyncSide::A, a), (SyncSide::B, b)] {
+                if marked == mark(path, side, &digests) {
+                    return Ok(Some(text.to_owned()));
+                }
+            }
         }
         let modified = |side: SyncSide| self.found(side, path).and_then(|found| found.modified);
         let base = self
@@ -126,7 +130,7 @@ impl Carrying<'_, '_> {
         let compared = *now;
         let mut sizes = Both::new(|side| contents[side].len() as u64);
         let mut origin = Origin::Made;
-        for side in SyncSide::ALL {
+        for side in self.asking_first() {
             let text = texts[side].as_bytes();
             let is_there = contents[side] == text;
             if is_there || self.options.one_way && side == SyncSide::A {
@@ -164,8 +168,22 @@ impl Carrying<'_, '_> {
         text: String,
         effects: &mut Effects,
     ) -> Result<(), SyncError> {
+        let is_written = |side: &SyncSide| {
+            contents[*side] != text.as_bytes() && !(self.options.one_way && *side == SyncSide::A)
+        };
+        for side in SyncSide::ALL.into_iter().filter(is_written) {
+            let theirs = compared[side.other()];
+            let change = Change::replace(path, compared[side], text.as_bytes(), theirs);
+            if let Some(refusal) = self.sides[side].writer.refusal_of(&change)? {
+                effects.not_done(path, side, Outcome::Refused(refusal));
+                return Ok(());
+            }
+        }
         if !self.options.one_way {
-            self.link.mark_merge(&mark(path, &digest(text.as_bytes()), &compared.b))?;
+            let [first, _] = self.asking_first();
+            let mut written = *compared;
+            written[first] = digest(text.as_bytes());
+            self.link.mark_merge(&mark(path, first, &written))?;
         }
         let (mut now, mut written) = (*compared, Effects::default());
         let texts = Both { a: text.clone(), b: text };
@@ -260,9 +278,9 @@ impl Carrying<'_, '_> {
     }
 }
 
-/// Identifies a text at a path that the first memory has, and that is to replace a content of the second one.
-fn mark(path: &MemoryPath, text: &Digest, of_b: &Digest) -> Digest {
-    digest(&[path.as_str().as_bytes(), text, of_b].concat())
+/// Identifies a text at a path that `side` has, and that is to replace the content of the other memory. `digests` are those of both.
+fn mark(path: &MemoryPath, side: SyncSide, digests: &Both<Digest>) -> Digest {
+    digest(&[path.as_str().as_bytes(), &digests[side], &digests[side.other()]].concat())
 }
 
 /// The contents of both memories with the changes of both; `None` if both changed the same lines in different ways, or one of them is not text.

@@ -323,6 +323,7 @@ fn a_conflict_needs_the_hooks_of_both_memories() {
     assert_eq!(left_out(&refused), [("tea.md", SyncReason::Refused)]);
     assert!(refused.conflicts.is_empty());
     // The copy was removed from the first memory again, and its hooks were not asked about that.
+    assert_eq!(refused.changes, []);
     assert_eq!(files(&a).len(), 1);
     assert_eq!(of_a.asked().len(), 1);
     assert_eq!(files(&b)["/memories/tea.md"], "white\n");
@@ -335,6 +336,80 @@ fn a_conflict_needs_the_hooks_of_both_memories() {
     assert_eq!(of_a.asked(), ["create tea.md"]);
     try_sync(&with(&a, &of_a), &b, &options).unwrap();
     assert_equal(&a, &b, &[("tea.md", "black\nwhite\n")]);
+}
+
+/// Two memories with a conflict, of which the first has a history, and the number of its changes.
+fn in_conflict(options: MemoryOptions) -> (Memory, Memory, usize) {
+    let mut with_history = MemoryOptions::default();
+    with_history.history = true;
+    let a = Memory::open("memory:", with_history).unwrap();
+    let b = Memory::open("memory:", options).unwrap();
+    put(&a, "/memories/tea.md", "black\n");
+    put(&b, "/memories/tea.md", "white\n");
+    let changes = changes_of(&a);
+    (a, b, changes)
+}
+
+fn changes_of(memory: &Memory) -> usize {
+    memory.history(&HistoryQuery::default()).unwrap().len()
+}
+
+#[test]
+fn a_conflict_that_one_memory_refuses_changes_nothing_in_the_other() {
+    let mut merging = options();
+    merging.on_conflict = OnConflict::merge(|_| Ok(Some("much longer than both\n".to_owned())));
+    let mut small = MemoryOptions::default();
+    (small.max_files, small.max_file_bytes) = (Some(1), Some(10));
+    let hooks = denying("no");
+    for options in [options(), merging] {
+        let (a, b, before) = in_conflict(MemoryOptions::default());
+        let (c, d, of_c) = in_conflict(small.clone());
+        for _ in 0..3 {
+            for (one, other) in
+                [(&a, &with(&b, &hooks)), (&with(&b, &hooks), &a), (&c, &d), (&d, &c)]
+            {
+                let refused = try_sync(one, other, &options).unwrap();
+                assert_eq!(left_out(&refused), [("tea.md", SyncReason::Refused)]);
+                assert!(refused.conflicts.is_empty() && refused.changes.is_empty());
+            }
+        }
+        assert_eq!((changes_of(&a), changes_of(&c)), (before, of_c));
+        for memory in [&a, &b, &c, &d] {
+            assert_eq!(files(memory).len(), 1);
+        }
+    }
+}
+
+#[test]
+fn a_copy_that_a_hook_has_changed_is_not_made_again_and_again() {
+    let is_copy = |path: &str| path.contains("conflict");
+    let denies = Arc::new(AtomicBool::new(true));
+    let decides = Arc::clone(&denies);
+    let hooks = Watching::new(move |command, _| {
+        Ok(match command {
+            Command::Create { path, .. } if !is_copy(path) && decides.load(SeqCst) => {
+                HookDecision::Deny("no".to_owned())
+            }
+            Command::Create { file_text, .. } => {
+                HookDecision::Replace(format!("{file_text}reviewed\n"))
+            }
+            _ => HookDecision::Allow,
+        })
+    });
+    let (a, b, _) = in_conflict(MemoryOptions::default());
+    let b = with(&b, &hooks);
+    for _ in 0..3 {
+        let refused = synced(&a, &b);
+        assert_eq!(left_out(&refused), [("tea.md", SyncReason::Refused)]);
+        assert!(refused.conflicts.is_empty() && refused.changes.is_empty());
+        assert_eq!((files(&a).len(), files(&b).len()), (1, 1));
+    }
+    denies.store(false, SeqCst);
+    let copy = synced(&a, &b).conflicts[0].copy_path.clone();
+    assert_eq!(files(&a)["/memories/tea.md"], "black\n");
+    assert_eq!(files(&a)[copy.as_str()], "white\n");
+    assert_eq!(files(&b)[copy.as_str()], "white\nreviewed\n");
+    assert_eq!(done(&synced(&a, &b)), [""; 0]);
 }
 
 #[test]

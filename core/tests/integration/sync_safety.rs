@@ -13,7 +13,9 @@ use crate::sync::{
 };
 use memdir::store::{Context, InProcess, Layer, Mutation};
 use memdir::sync::{SyncAction, SyncReason, SyncSide, original_of};
-use memdir::{Memory, MemoryPath, OnExisting, Store, StoreError, SyncError, SyncOptions};
+use memdir::{
+    Memory, MemoryHooks, MemoryPath, OnExisting, Store, StoreError, SyncError, SyncOptions,
+};
 
 /// The files that syncs keep in a memory.
 fn kept(memory: &Memory) -> BTreeMap<MemoryPath, Vec<u8>> {
@@ -268,14 +270,21 @@ fn an_emptied_directory_in_which_an_agent_creates_a_file_stays() {
     assert_equal(&a, &on(&inner), &[("dir/sub/new.md", "new\n"), ("stays.md", "stays\n")]);
 }
 
+/// Hooks that allow everything.
+struct Allowing;
+
+impl MemoryHooks for Allowing {}
+
 /// Syncs two memories, as `begin` leaves them, with a kill or a lost answer at each point, and then once more without. `check` gets both, and the
-/// point.
+/// point. The second memory has hooks in half of the runs, and then it is written first.
 pub(crate) fn with_each_fault(
     options: &SyncOptions,
     begin: impl Fn(&Memory, &Memory),
     check: impl Fn(&Memory, &Memory, &str),
 ) {
-    for fault in [Fault::Before, Fault::After] {
+    for (fault, asks) in
+        [(Fault::Before, false), (Fault::Before, true), (Fault::After, false), (Fault::After, true)]
+    {
         for is_kill in [true, false] {
             for side in SyncSide::ALL {
                 let mut failures = 0;
@@ -288,14 +297,22 @@ pub(crate) fn with_each_fault(
                     let inner = Arc::clone(&stores[usize::from(side == SyncSide::B)]);
                     let faulty = Arc::new(FaultyStore::over(inner, when, fault, answer_lost));
                     let failing = on(&(Arc::clone(&faulty) as Arc<dyn Store>));
-                    let result = match side {
-                        SyncSide::A => try_sync(&failing, &b, options),
-                        SyncSide::B => try_sync(&a, &failing, options),
+                    let (first, mut second) = match side {
+                        SyncSide::A => (failing, b.clone()),
+                        SyncSide::B => (a.clone(), failing),
                     };
+                    if asks {
+                        second = second.with_hooks(Arc::new(Allowing));
+                    }
+                    let result = try_sync(&first, &second, options);
                     failures += usize::from(result.is_err());
                     let has_all_tried = faulty.operations() <= number;
                     try_sync(&a, &b, options).unwrap();
-                    check(&a, &b, &format!("{side} {fault:?} {is_kill} {number} {result:?}"));
+                    check(
+                        &a,
+                        &b,
+                        &format!("{side} {fault:?} {asks} {is_kill} {number} {result:?}"),
+                    );
                     if has_all_tried {
                         break;
                     }
