@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memdir import _memdir
 from memdir._errors import StoreError
 from memdir._loops import NoThreadError, do_in_thread, in_thread, running_loop
-from memdir._merging import sync_task
+from memdir._syncing import sync_task
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

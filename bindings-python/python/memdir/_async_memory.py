@@ -14,7 +14,7 @@ from memdir._async_watch import AsyncWatch
 from memdir._embedder import AwaitedEmbedder
 from memdir._errors import StoreError
 from memdir._loops import NoThreadError, in_thread, running_loop, until_idle
-from memdir._merging import AwaitedMerge, SyncTask
+from memdir._syncing import AwaitedMerge, SyncTask
 from memdir._reply import ViewT_co
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from memdir._memdir import Memory
-    from memdir._merging import AsyncMergeFunction, MergeFunction
+    from memdir._syncing import AsyncMergeFunction, MergeFunction
     from memdir._options import AsyncMemoryOptions, AsyncTextOnly, Dialect, Places
     from memdir._reply import ImageBlock, Reply
     from memdir._results import (

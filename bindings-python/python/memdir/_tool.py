@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from memdir._errors import MemdirError
-    from memdir._merging import AsyncMergeFunction, MergeFunction
+    from memdir._syncing import AsyncMergeFunction, MergeFunction
     from memdir._options import AsyncMemoryOptions, MemoryOptions, Places
     from memdir._request import ToolEntry
     from memdir._results import Expired, ExpiryProgress, Synced, SyncProgress
