@@ -378,12 +378,13 @@ test('a process ends by itself when a store never answers', async () => {
     const store = new MapStore();
     const memory = new Memory(store);
     await memory.create({ path: '/memories/a', file_text: 'old' });
-    // They are kept, as a store that waits for a server keeps them.
-    globalThis.kept = [];
-    store.read = store.write = () => new Promise((...settle) => kept.push(settle));
-    const { signal } = new AbortController();
     const controller = new AbortController();
-    setTimeout(() => controller.abort(), 50);
+    // They are kept, as a store that waits for a server keeps them. The watch and both commands wait for one each.
+    globalThis.kept = [];
+    store.read = store.write = () =>
+      new Promise((...settle) => {
+        if (kept.push(settle) === 3) setImmediate(() => controller.abort());
+      });
     const call = { signal: controller.signal };
     const watch = memory.watch(call);
     for (const { content } of await Promise.all([

@@ -348,10 +348,12 @@ test('a process ends by itself when a hook never answers', async () => {
   const script = `
     import { Memory } from 'memdir';
     globalThis.kept = [];
-    const never = () => new Promise((...settle) => kept.push(settle));
-    const memory = new Memory('memory:', { before: never, after: never });
     const controller = new AbortController();
-    setTimeout(() => controller.abort(), 20);
+    const never = () =>
+      new Promise((...settle) => {
+        if (kept.push(settle) === 1) setImmediate(() => controller.abort());
+      });
+    const memory = new Memory('memory:', { before: never, after: never });
     const { content } = await memory.execute({ command: 'view', path: '/memories' }, { signal: controller.signal });
     console.log(content, kept.length);`;
   assert.deepEqual(await runScript(script), { status: 0, stdout: `${CANCELLED} 2\n`, stderr: '' });

@@ -109,12 +109,14 @@ test('a watch that is left does not keep the process alive', async () => {
   const script = `
     import { Memory } from 'memdir';
     const memory = new Memory('memory:');
-    const [left, aborted, unused] = [memory.watch(), memory.watch({ signal: AbortSignal.timeout(3000) }), memory.watch()];
+    const controller = new AbortController();
+    const [left, aborted, unused] = [memory.watch(), memory.watch({ signal: controller.signal }), memory.watch()];
     for (const watch of [left, aborted, unused]) await watch.changes(0);
     const waiting = aborted.next();
     await memory.write('/memories/a.md', 'one');
     for await (const { path } of left) { console.log(path); break; }
     console.log((await waiting).value.path, await unused.changes(0));
+    setTimeout(() => controller.abort(), 100);
     for await (const change of aborted) console.log(change);
     console.log('end');
   `;
