@@ -220,7 +220,9 @@ func cancelAtRandom(t *testing.T, e *erratic, memory *Memory, calls int, history
 	e.set(true)
 	goroutines, threadsBefore, tally := runtime.NumGoroutine(), 0, map[string]int{}
 	background := context.Background()
-	for begun := 0; begun < calls; begun += atOnce {
+	// On a busy machine all calls at once may be cancelled before they begin.
+	isWanting := func() bool { return tally["changed"] == 0 || tally["unchanged"] == 0 }
+	for begun := 0; begun < calls || begun < calls+20*atOnce && isWanting(); begun += atOnce {
 		e.set(true)
 		for n := begun; n < begun+atOnce; n++ {
 			if randomCommands[n%len(randomCommands)].name == "create" {
@@ -301,7 +303,7 @@ func cancelAtRandom(t *testing.T, e *erratic, memory *Memory, calls int, history
 		t.Errorf("%d threads were there after the first calls, and there are %d now", threadsBefore, now)
 	}
 	t.Log(tally)
-	if tally["changed"] == 0 || tally["unchanged"] == 0 {
+	if isWanting() {
 		t.Error("the calls were not cancelled at random moments: ", tally)
 	}
 }

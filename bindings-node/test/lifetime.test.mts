@@ -34,11 +34,17 @@ test('a process ends by itself, with memories still in reach', async () => {
 
 test('a command that is under way is finished first', async () => {
   const ran = await runScript(`${STORES}
+    let goOn;
+    const isOther = new Promise((resolve) => (goOn = resolve));
     class Slow extends MapStore {
-      async read(path) { await new Promise((resolve) => setTimeout(resolve, 50)); return super.read(path); }
+      async read(path) {
+        await isOther;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        return super.read(path);
+      }
     }
     new Memory(new Slow()).execute(view).then(() => console.log('slow'));
-    new Memory(${JSON.stringify(temporary())}).execute(view).then(() => console.log('local'));
+    new Memory(${JSON.stringify(temporary())}).execute(view).then(() => { console.log('local'); goOn(); });
   `);
   assert.deepEqual(ran, { status: 0, stdout: 'local\nslow\n', stderr: '' });
 });
@@ -145,7 +151,7 @@ test('thousands of calls leave nothing behind', async () => {
 
 test('a writer that waits for another process keeps nobody from working', async () => {
   const base = temporary();
-  const memory = new Memory(base, { durability: 'relaxed' });
+  const memory = new Memory(base, { durability: 'relaxed', lockTimeout: null });
   await memory.create({ path: '/memories/a', file_text: 'a\n' });
   const holder = spawn('python3', [
     '-c',

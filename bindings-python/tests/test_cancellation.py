@@ -200,12 +200,17 @@ def test_ctrl_c_while_waiting_for_a_lock_changes_nothing(way: str, tmp_path: Pat
     def interrupt() -> None:
         with locked(tmp_path):
             held.set()
-            # Now the call waits for the lock.
+            entered.wait(SECONDS)
+            # Soon the call waits for the lock.
             time.sleep(0.3)
             os.kill(os.getpid(), signal.SIGINT)
             ended.wait(SECONDS)
 
-    held = threading.Event()
+    def call() -> None:
+        entered.set()
+        calls[way]()
+
+    held, entered = threading.Event(), threading.Event()
     thread = threading.Thread(target=interrupt)
     # A shell that starts tests in the background makes them ignore this signal.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -213,7 +218,7 @@ def test_ctrl_c_while_waiting_for_a_lock_changes_nothing(way: str, tmp_path: Pat
         thread.start()
         assert held.wait(SECONDS)
         with pytest.raises(KeyboardInterrupt):
-            calls[way]()
+            call()
     finally:
         signal.signal(signal.SIGINT, before)
         ended.set()

@@ -49,13 +49,16 @@ def test_calls_that_are_cancelled_at_random_moments(
     print(f"MEMDIR_SEED={SEED}")
     pauses = Pauses(random.Random(SEED))
     tally = Tally()
-    for number in range(EFFORT):
+    reported = tally.reported
+    # On a busy machine all calls of a round may be cancelled before they begin.
+    for number in range(EFFORT + 20):
+        if number >= EFFORT and tally.cancelled and reported["changed"] and reported["unchanged"]:
+            break
         # Each round gets its own store, because queries take longer the longer a history is.
         store = store_of(kind, pauses, tmp_path / str(number))
         batch = Batch(store, pauses, tally, history=history, is_asyncio=backend == "asyncio")
         anyio.run(batch.run, backend=backend)
         batch.compare()
-    reported = tally.reported
     assert tally.cancelled
     assert reported["changed"], reported
     assert reported["unchanged"], reported

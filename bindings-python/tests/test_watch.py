@@ -113,10 +113,14 @@ def test_ctrl_c_ends_the_waiting_and_loses_nothing() -> None:
     # In the background of a shell the signal would be ignored.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
+
+    def wait() -> None:
+        timer.start()
+        next(watch)
+
     try:
         with pytest.raises(KeyboardInterrupt):
-            next(watch)
+            wait()
     finally:
         signal.signal(signal.SIGINT, before)
     timer.join()

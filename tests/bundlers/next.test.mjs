@@ -97,7 +97,7 @@ async function serve(file, args, cwd, asks) {
         try {
           return await fetch(`http://127.0.0.1:${port}${path}`);
         } catch (error) {
-          assert.ok(attempt < 100 && server.exitCode === null, `${error}\n${output}`);
+          assert.ok(attempt < 1500 && server.exitCode === null, `${error}\n${output}`);
           await new Promise((resolve) => setTimeout(resolve, 200));
         }
       }

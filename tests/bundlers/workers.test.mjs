@@ -59,7 +59,7 @@ function freePort() {
 
 /** The answer of a server, once it is available. */
 async function answer(address, output) {
-  for (let attempt = 0; attempt < 300; attempt += 1) {
+  for (let attempt = 0; attempt < 3000; attempt += 1) {
     try {
       return await (await fetch(address)).text();
     } catch {

@@ -70,7 +70,7 @@ async function opened(options) {
   const context = await (
     await browser()
   ).newContext({ reducedMotion: "reduce", ...options });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(120_000);
   const findings = [];
   context.on("request", (request) => {
     if (!request.url().startsWith(site))

@@ -203,7 +203,7 @@ testPage('an attack that came through would be seen', [temporary()], async (view
   });
   const seen = ['alert(x)', 'img-src', 'onerror=', 'an address: javascript:', '<iframe', '<meta'];
   for (const what of seen) {
-    for (let tries = 0; tries < 50 && !view.findings.join().includes(what); tries += 1) {
+    for (let tries = 0; tries < 1200 && !view.findings.join().includes(what); tries += 1) {
       await view.page.waitForTimeout(50);
     }
     assert.ok(

@@ -26,6 +26,8 @@ export function browser(...args) {
     // It keeps fonts' caches and reports of crashes in the home directory.
     env: { ...process.env, HOME: tmpdir() },
     args,
+    // A busy machine starts it slowly.
+    timeout: 180_000,
   });
   return started;
 }

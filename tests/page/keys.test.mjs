@@ -235,8 +235,11 @@ testPage('a text that was typed is not left without a question', [left], async (
   await view.go('edit', { path: '/memories/a.md' });
   await page.locator('#text').fill('mine');
   await page.locator('#query').fill('b');
-  await page.locator('#query').press('Enter');
-  await page.waitForTimeout(500);
+  const asked = page.waitForEvent('dialog');
+  await page.locator('#query').press('Enter', { noWaitAfter: true });
+  await asked;
+  while (view.findings.length === 0) await page.waitForTimeout(20);
+  await page.locator('#text').waitFor();
   assert.match(page.url(), /\/edit/);
   assert.deepEqual(view.findings.splice(0), ['dialog: beforeunload ']);
   assert.equal(await page.locator('#text').inputValue(), 'mine');

@@ -46,7 +46,7 @@ function asked(view) {
 }
 const until = async (view, holds) => {
   for (let tries = 0; !holds(); tries += 1) {
-    assert.ok(tries < 200, `it does not hold: ${holds}`);
+    assert.ok(tries < 2400, `it does not hold: ${holds}`);
     await view.page.waitForTimeout(50);
   }
 };

@@ -277,27 +277,32 @@ mod tests {
         let turns: &Turns<()> = Box::leak(Box::new(Turns::new(2)));
         let timeout = Duration::from_millis(300);
         let (taken, is_taken) = mpsc::channel();
-        let hold = |span: Duration| {
-            let taken = taken.clone();
+        let hold = |others_succeed: bool, is_over: &Arc<AtomicBool>| {
+            let (taken, is_over) = (taken.clone(), Arc::clone(is_over));
             thread::spawn(move || {
-                let mut turn = turns.take((), None, NEVER).unwrap();
-                taken.send(()).unwrap();
-                let begun = Instant::now();
-                while begun.elapsed() < span {
-                    thread::sleep(timeout / 10);
-                    // Simulates the success of another thread.
-                    if span > 2 * timeout {
-                        turns.queues().get_mut(&()).unwrap().moved = Some(Instant::now());
-                    }
+                let _turn = turns.take((), None, NEVER).unwrap();
+                if others_succeed {
+                    let moved = Instant::now() + 1_000 * timeout;
+                    turns.queues().get_mut(&()).unwrap().moved = Some(moved);
                 }
-                turn.succeeded();
+                taken.send(()).unwrap();
+                while !is_over.load(Ordering::SeqCst) {
+                    thread::sleep(timeout / 10);
+                }
             })
         };
-        for (span, is_given_up) in [(2 * timeout, true), (4 * timeout, false)] {
-            let holders = [hold(span), hold(span)];
+        for others_succeed in [false, true] {
+            let is_over = Arc::new(AtomicBool::new(false));
+            let holders = [(); 2].map(|()| hold(others_succeed, &is_over));
             holders.iter().for_each(|_| is_taken.recv().unwrap());
-            let waited = turns.take((), Some(timeout), NEVER).map(drop);
-            assert_eq!(matches!(waited, Err(StoreError::Busy)), is_given_up, "{waited:?}");
+            let waiting = thread::spawn(move || turns.take((), Some(timeout), NEVER).map(drop));
+            if others_succeed {
+                thread::sleep(2 * timeout);
+                is_over.store(true, Ordering::SeqCst);
+            }
+            let waited = waiting.join().unwrap();
+            assert_eq!(matches!(waited, Err(StoreError::Busy)), !others_succeed, "{waited:?}");
+            is_over.store(true, Ordering::SeqCst);
             holders.into_iter().for_each(|holder| holder.join().unwrap());
             assert!(!turns.is_busy(&()));
         }

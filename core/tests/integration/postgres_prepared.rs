@@ -273,9 +273,9 @@ fn a_view_that_takes_too_long_ends_on_the_server_too() {
         )
         .unwrap()
     };
-    let (limited, patient) = (open("&statement_timeout=200ms"), open(""));
+    let (limited, patient) = (open("&statement_timeout=2s"), open(""));
     let file = at("/memories/a");
-    limited.write(&file, b"x", OnExisting::Error).unwrap();
+    patient.write(&file, b"x", OnExisting::Error).unwrap();
     assert_eq!(patient.read(&file).unwrap(), b"x");
     let waiting = "SELECT count(*) FROM pg_stat_activity \
                    WHERE application_name = 'slow_view' AND wait_event_type = 'Lock'";

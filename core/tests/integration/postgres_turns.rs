@@ -114,14 +114,14 @@ fn waiting_for_other_writers_does_not_count_as_work() {
     let file = at("/memories/a");
     slow.write(&file, b"one", OnExisting::Error).unwrap();
     // A limit of the role or the database does not apply to the wait either.
-    let limits = "statement_timeout=100ms&options=-c%20statement_timeout%3D100ms";
+    let limits = "statement_timeout=2s&options=-c%20statement_timeout%3D2s";
     let patient = open(&format!("{address}&application_name=patient&{limits}"), None);
     std::thread::scope(|scope| {
         let waiting = while_locked(&slow, &file, || {
             let waiting = scope.spawn(|| patient.write(&file, b"two", OnExisting::Overwrite));
             until(server, &waiting_for_a_lock("patient"), "1");
             // Longer than the statement timeout.
-            std::thread::sleep(Duration::from_millis(300));
+            std::thread::sleep(Duration::from_secs(3));
             waiting
         });
         waiting.join().unwrap().unwrap();

@@ -88,24 +88,32 @@ fn an_embedder_may_search_on_other_threads_to_a_depth() {
 
 #[test]
 fn an_embedder_that_searches_on_other_threads_without_end_is_late() {
-    let seconds = Duration::from_secs(2);
-    let all = Recursing { with_passages: true, searches: 2, ..recursing(usize::MAX) };
-    for embedder in [recursing(MOST + 1), recursing(usize::MAX), all] {
-        let (memory, embedder) = memory(Some(seconds), embedder);
-        let reason = search(&memory).words_only.unwrap();
-        assert_eq!(reason, "the embedder took more than 2 seconds");
-        assert_eq!(embedder.peak.load(Ordering::SeqCst), MOST);
-        // Each level ends, and then the embedder works again.
-        embedder.depth.store(0, Ordering::SeqCst);
-        let works = |_: &usize| {
-            thread::sleep(Duration::from_millis(10));
-            search(&memory).words_only.is_none()
-        };
-        assert!((0..3_000).any(|attempt| works(&attempt)));
-        let calls = embedder.calls.load(Ordering::SeqCst);
-        assert!(calls < 3 * MOST, "{calls} calls");
-        release(&embedder);
+    let all = || Recursing { with_passages: true, searches: 2, ..recursing(usize::MAX) };
+    let (more, endless) = (|| recursing(MOST + 1), || recursing(usize::MAX));
+    for kind in [&more as &dyn Fn() -> Recursing, &endless, &all] {
+        // On a busy machine fewer calls than the most may begin in a short time.
+        assert!([2, 8, 32, 128].into_iter().any(|seconds| is_late_after(seconds, kind())));
     }
+}
+
+/// Searches with an embedder that does not end by itself. Returns whether the most calls ran at the same time.
+fn is_late_after(seconds: u64, embedder: Recursing) -> bool {
+    let (memory, embedder) = memory(Some(Duration::from_secs(seconds)), embedder);
+    let reason = search(&memory).words_only.unwrap();
+    assert_eq!(reason, format!("the embedder took more than {seconds} seconds"));
+    let peak = embedder.peak.load(Ordering::SeqCst);
+    assert!(peak <= MOST, "{peak}");
+    // Each level ends, and then the embedder works again.
+    embedder.depth.store(0, Ordering::SeqCst);
+    let works = |_: &usize| {
+        thread::sleep(Duration::from_millis(10));
+        search(&memory).words_only.is_none()
+    };
+    assert!((0..3_000).any(|attempt| works(&attempt)));
+    let calls = embedder.calls.load(Ordering::SeqCst);
+    assert!(calls < 3 * MOST, "{calls} calls");
+    release(&embedder);
+    peak == MOST
 }
 
 #[test]

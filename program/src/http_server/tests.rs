@@ -105,7 +105,8 @@ impl Server {
     fn sent(&self, text: &str) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(LONG)).unwrap();
-        stream.write_all(text.as_bytes()).unwrap();
+        // The server may have closed it already.
+        let _ = stream.write_all(text.as_bytes());
         stream
     }
 
@@ -186,8 +187,11 @@ fn a_head_that_does_not_come_is_not_waited_for() {
     for begun in ["", "GET / HTTP/1.1\r\nHost: "] {
         assert_eq!(rest(server.sent(begun)), "");
     }
-    // Between two requests.
-    let said = rest(server.sent("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
+    // Between two requests. On a busy machine the head may be late, too.
+    let mut said = String::new();
+    while said.is_empty() {
+        said = rest(server.sent("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
+    }
     assert!(said.ends_with("0 bytes"), "{said}");
 }
 

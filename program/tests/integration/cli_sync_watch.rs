@@ -5,7 +5,8 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::thread;
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::common::program::{memdir, run, said};
@@ -15,7 +16,10 @@ const LONG: Duration = Duration::from_secs(60);
 fn put(place: &Path, file: &str, text: &str) {
     let path = place.join(file);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
+    // A watch must not find the file while it is empty.
+    let part = place.join("part");
+    fs::write(&part, text).unwrap();
+    fs::rename(part, path).unwrap();
 }
 
 fn read(place: &Path, file: &str) -> Option<String> {
@@ -30,33 +34,67 @@ fn wait_for(what: &str, mut is_done: impl FnMut() -> bool) {
     }
 }
 
+/// What a process has written to one of its outputs.
+struct Output {
+    text: Arc<Mutex<String>>,
+    reader: JoinHandle<()>,
+}
+
+impl Output {
+    fn of(mut output: impl Read + Send + 'static) -> Self {
+        let text = Arc::new(Mutex::new(String::new()));
+        let read = Arc::clone(&text);
+        let reader = thread::spawn(move || {
+            let mut part = [0; 4096];
+            while let Ok(length @ 1..) = output.read(&mut part) {
+                read.lock().unwrap().push_str(str::from_utf8(&part[..length]).unwrap());
+            }
+        });
+        Self { text, reader }
+    }
+
+    fn now(&self) -> String {
+        self.text.lock().unwrap().clone()
+    }
+
+    fn end(self) -> String {
+        self.reader.join().unwrap();
+        std::mem::take(&mut *self.text.lock().unwrap())
+    }
+}
+
 /// A process that keeps memories in sync. It is ended with the test.
-struct Keeping(Child);
+struct Keeping {
+    child: Process,
+    stdout: Output,
+    stderr: Output,
+}
+
+struct Process(Child);
 
 impl Keeping {
     fn start(place: &Path, arguments: &[&str]) -> Self {
         let mut command = memdir(place);
         command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Self(command.spawn().unwrap())
-    }
-
-    fn signal(&self, name: &str) {
-        let id = self.0.id().to_string();
-        assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
+        let mut child = Process(command.spawn().unwrap());
+        let stdout = Output::of(child.0.stdout.take().unwrap());
+        let stderr = Output::of(child.0.stderr.take().unwrap());
+        Self { child, stdout, stderr }
     }
 
     /// Sends the signal, and returns the exit code and both outputs.
     fn end(mut self, name: &str) -> (i32, String, String) {
-        self.signal(name);
-        let code = self.0.wait().unwrap().code().unwrap();
-        let (mut stdout, mut stderr) = (String::new(), String::new());
-        self.0.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
-        self.0.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
-        (code, stdout, stderr)
+        let id = self.child.0.id().to_string();
+        assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
+        let code = self.child.0.wait().unwrap().code().unwrap();
+        // It is only written if the last sync takes long.
+        let ending =
+            "memdir: the sync ends after the file under way: a second Ctrl-C ends it at once\n";
+        (code, self.stdout.end(), self.stderr.end().replace(ending, ""))
     }
 }
 
-impl Drop for Keeping {
+impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -97,22 +135,28 @@ fn a_watch_waits_for_a_memory_that_is_away_and_creates_no_other() {
     put(place, "one/memories/a.md", "a\n");
     run(place, &["copy", "one", "sqlite:two.db"]);
     let keeping = Keeping::start(place, &["sync", "one", "sqlite:two.db", "--watch", "--json"]);
-    wait_for("the first sync", || place.join("one/memories/.memdir-sync").exists());
-    // A directory that goes away during a sync may be created again.
+    // A directory that goes away during a sync may be created again. A sync is over when its changes are reported.
+    put(place, "one/memories/begun.md", "x\n");
+    wait_for("a sync", || keeping.stdout.now().contains("begun.md"));
     thread::sleep(Duration::from_secs(2));
     // The drive of the directory is removed.
     fs::rename(place.join("one"), place.join("away")).unwrap();
-    thread::sleep(Duration::from_secs(3));
+    let is_away = "; the sync tries again until the store can be reached\n";
+    wait_for("the outage", || keeping.stderr.now().contains(is_away));
     assert!(!place.join("one").exists());
     put(place, "away/memories/b.md", "b\n");
     fs::rename(place.join("away"), place.join("one")).unwrap();
     wait_for("the sync after the outage", || {
         run(place, &["show", "sqlite:two.db", "/memories/b.md"]).1 == "b\n"
     });
+    wait_for("the end of the outage", || keeping.stderr.now().contains("the sync continues\n"));
     let (code, _, stderr) = keeping.end("-INT");
     assert_eq!(code, 0, "{stderr}");
-    let outages = stderr.matches("; the sync tries again until the store can be reached\n").count();
-    assert_eq!((outages, stderr.matches("the sync continues\n").count()), (1, 1), "{stderr}");
+    assert_eq!(
+        (stderr.matches(is_away).count(), stderr.matches("the sync continues\n").count()),
+        (1, 1),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -120,37 +164,42 @@ fn a_watch_waits_if_too_much_would_be_deleted_at_once_or_bit_by_bit() {
     for at_once in [true, false] {
         let place = tempfile::tempdir().unwrap();
         let place = place.path();
+        let name = |number: usize| match number {
+            0..12 => format!("memories/old/{number}.md"),
+            _ => format!("memories/{number}.md"),
+        };
         for number in 0..20 {
-            put(place, &format!("one/memories/{number}.md"), "x\n");
+            put(place, &format!("one/{}", name(number)), "x\n");
         }
         run(place, &["sync", "one", "two"]);
         let keeping = Keeping::start(place, &["sync", "one", "two", "--watch"]);
         put(place, "one/memories/begun.md", "x\n");
         wait_for("the first sync", || place.join("two/memories/begun.md").exists());
-        for number in 0..12 {
-            fs::remove_file(place.join(format!("one/memories/{number}.md"))).unwrap();
-            if !at_once {
-                thread::sleep(Duration::from_millis(700));
+        let is_refused = || keeping.stderr.now().starts_with("memdir: nothing was changed, as ");
+        if at_once {
+            fs::rename(place.join("one/memories/old"), place.join("old")).unwrap();
+        } else {
+            for number in 0..12 {
+                fs::remove_file(place.join("one").join(name(number))).unwrap();
+                let is_gone = || !place.join("two").join(name(number)).exists();
+                wait_for("a deletion", || is_gone() || is_refused());
             }
         }
-        thread::sleep(Duration::from_secs(2));
-        let left = fs::read_dir(place.join("two/memories")).unwrap().count();
-        // With the hidden directory.
-        assert!(if at_once { left == 22 } else { (14..22).contains(&left) }, "{left}");
+        wait_for("the refusal", is_refused);
+        let left = (0..20).filter(|number| place.join("two").join(name(*number)).exists()).count();
+        assert!(if at_once { left == 20 } else { (12..20).contains(&left) }, "{left}");
         for number in 0..12 {
-            put(place, &format!("one/memories/{number}.md"), "x\n");
+            put(place, &format!("one/{}", name(number)), "x\n");
         }
         put(place, "one/memories/last.md", "x\n");
         wait_for("the sync after the files came back", || {
             place.join("two/memories/last.md").exists()
         });
+        let goes_on = "memdir: the sync continues\n";
+        wait_for("a sentence", || keeping.stderr.now().ends_with(goes_on));
         let (code, _, stderr) = keeping.end("-INT");
         assert_eq!(code, 0, "{stderr}");
-        let start = "memdir: nothing was changed, as ";
-        assert!(
-            stderr.starts_with(start) && stderr.ends_with("memdir: the sync continues\n"),
-            "{stderr}"
-        );
+        assert!(stderr.ends_with(goes_on), "{stderr}");
     }
 }
 

@@ -162,16 +162,16 @@ fn what_happens_is_watched_on_a_terminal() {
     hostile(place.path());
     let mut command = memdir(place.path());
     command.args(["watch", "m", "--every", "1s"]).env("TERM", "xterm").env_remove("NO_COLOR");
-    let (mut child, reader) = terminal::start(command);
-    let until = Instant::now() + Duration::from_secs(3);
-    while Instant::now() < until {
+    let mut watching = terminal::start(command);
+    let until = Instant::now() + Duration::from_secs(60);
+    let is_told = |shown: &str| shown.contains("overwritten") && shown.contains("\\u{202e}dm.");
+    while !is_told(&watching.shown()) {
+        assert!(Instant::now() < until, "{:?}", watching.shown());
         well(place.path(), &["put", "m", NAME, "--as", HOSTILE]);
-        std::thread::sleep(Duration::from_millis(700));
+        std::thread::sleep(Duration::from_millis(300));
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let shown = String::from_utf8(reader.join().unwrap()).unwrap();
-    assert!(shown.contains("overwritten") && shown.contains("\\u{202e}dm."), "{shown:?}");
+    watching.child.kill().unwrap();
+    let shown = watching.end();
     assert_eq!(harmful(&shown), None, "{shown:?}");
 }
 

@@ -277,7 +277,7 @@ final class AsyncHooksTests: XCTestCase {
             _ = try await opened.create(path: "/memories/a", fileText: "one")
         }
         // The thread that executed the call may hold it for a moment.
-        for _ in 0..<1000 where memory != nil || hooks != nil { try await Task.sleep(nanoseconds: 10_000_000) }
+        for _ in 0..<12_000 where memory != nil || hooks != nil { try await Task.sleep(nanoseconds: 10_000_000) }
         XCTAssertNil(memory)
         XCTAssertNil(hooks)
     }

@@ -14,7 +14,9 @@ final class CancelledAtRandomTests: XCTestCase {
         for kind in ["memory", "directory", "sqlite", "own"] {
             for history in [false, true] {
                 let (pauses, tally) = (Pauses(seed: seed), Tally())
-                for number in 0..<times(1) {
+                let expected = [Effect.changed, .unchanged]
+                // On a busy machine all calls of a batch may be cancelled before they begin.
+                for number in 0..<times(1) + 20 where number < times(1) || expected.contains(where: { tally.count(of: $0) == 0 }) {
                     // A new store each time: queries get slower as a history grows.
                     let name = place.appendingPathComponent("\(kind)-\(history)-\(number)").path
                     let store: any Store
@@ -27,7 +29,7 @@ final class CancelledAtRandomTests: XCTestCase {
                     try await Batch(store, pauses, tally, MemoryOptions(history: history)).run()
                 }
                 XCTAssertEqual(tally.wrong, [], "MEMDIR_SEED=\(seed), \(kind), history \(history)")
-                for effect in [Effect.changed, .unchanged] {
+                for effect in expected {
                     XCTAssertGreaterThan(tally.count(of: effect), 0, "MEMDIR_SEED=\(seed), \(kind), \(effect)")
                 }
             }

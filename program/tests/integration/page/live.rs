@@ -34,18 +34,17 @@ fn what_another_process_changes_is_told_to_a_page_that_listens() {
     let memory = memory(place.path());
     let page = Page::open(&[place.path().to_str().unwrap()], &[]);
     let mut told = listening(&page);
-    let mut next = || told.next().unwrap();
-    assert_eq!(next(), r#"{"changes":[]}"#);
+    assert_eq!(told.next().unwrap(), r#"{"changes":[]}"#);
     // From then on it sees every change.
     memory.create("/memories/a.md", "one").unwrap();
-    let told = next();
-    assert!(told.contains(r#""kind":"written""#) && told.contains("/memories/a.md"), "{told}");
+    let said = told.next().unwrap();
+    assert!(said.contains(r#""kind":"written""#) && said.contains("/memories/a.md"), "{said}");
     // A second page is notified at once that it sees every change, and both are notified of the
     // next change.
     let mut second = listening(&page);
     assert_eq!(second.next().unwrap(), r#"{"changes":[]}"#);
     memory.delete("/memories/a.md").unwrap();
-    for told in [next(), second.next().unwrap()] {
-        assert!(told.contains(r#""kind":"deleted""#), "{told}");
-    }
+    // Both may be asked to look again before that, because there is a newcomer.
+    let is_deletion = |said: &String| said.contains(r#""kind":"deleted""#);
+    assert!(told.any(|said| is_deletion(&said)) && second.any(|said| is_deletion(&said)));
 }

@@ -81,7 +81,7 @@ final class Standin implements AutoCloseable {
         assertEquals(report.get("tool_results"), report.get("tool_results_checked"));
         String turns = "end to end: %s turns, %s tool results%n";
         System.out.printf(turns, report.get("turns_played"), report.get("tool_results_checked"));
-        assertTrue(process.waitFor(10, TimeUnit.SECONDS));
+        assertTrue(process.waitFor(2, TimeUnit.MINUTES));
         assertEquals(0, process.exitValue(), Files.readString(errors));
     }
 

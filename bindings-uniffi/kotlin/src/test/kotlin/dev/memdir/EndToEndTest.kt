@@ -316,7 +316,7 @@ class EndToEndTest {
             assertEquals(report["tool_results"], report["tool_results_checked"])
             assertTrue(report["failures"].isEmpty, report.toPrettyString())
             println("end to end: ${report["turns_played"]} turns, ${report["tool_results_checked"]} tool results")
-            assertTrue(process.waitFor(10, TimeUnit.SECONDS))
+            assertTrue(process.waitFor(2, TimeUnit.MINUTES))
             assertEquals(0, process.exitValue(), errors.readText())
         }
 
