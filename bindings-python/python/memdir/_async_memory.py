@@ -14,8 +14,8 @@ from memdir._async_watch import AsyncWatch
 from memdir._embedder import AwaitedEmbedder
 from memdir._errors import StoreError
 from memdir._loops import NoThreadError, in_thread, running_loop, until_idle
-from memdir._syncing import AwaitedMerge, SyncTask
 from memdir._reply import ViewT_co
+from memdir._syncing import AwaitedMerge, SyncTask
 
 if TYPE_CHECKING:
     import builtins
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from memdir._memdir import Memory
-    from memdir._syncing import AsyncMergeFunction, MergeFunction
     from memdir._options import AsyncMemoryOptions, AsyncTextOnly, Dialect, Places
     from memdir._reply import ImageBlock, Reply
     from memdir._results import (
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
         SyncProgress,
         Version,
     )
+    from memdir._syncing import AsyncMergeFunction, MergeFunction
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -46,10 +46,10 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from memdir._errors import MemdirError
-    from memdir._syncing import AsyncMergeFunction, MergeFunction
     from memdir._options import AsyncMemoryOptions, MemoryOptions, Places
     from memdir._request import ToolEntry
     from memdir._results import Expired, ExpiryProgress, Synced, SyncProgress
+    from memdir._syncing import AsyncMergeFunction, MergeFunction
 
 logger = logging.getLogger("memdir")
 

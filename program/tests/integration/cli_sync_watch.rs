@@ -34,7 +34,7 @@ fn wait_for(what: &str, mut is_done: impl FnMut() -> bool) {
     }
 }
 
-/// What a process has written to one of its outputs.
+/// The text that a process has written to one of its outputs.
 struct Output {
     text: Arc<Mutex<String>>,
     reader: JoinHandle<()>,

@@ -119,7 +119,7 @@ final class HostileTests: XCTestCase {
             Task { try await memory.insert(path: "/memories/log", insertLine: 0, insertText: "given up") }
         }
         while store.asked < 2 { try await Task.sleep(nanoseconds: 1_000_000) }
-        // Views do not wait behind them: nobody ends before the signal below.
+        // Views do not wait behind them: no edit ends before the signal below.
         for _ in 0..<20 {
             let shown = await memory.execute(json: #"{"command":"view","path":"/memories/log"}"#)
             XCTAssertFalse(shown.isError)
