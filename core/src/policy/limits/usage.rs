@@ -27,9 +27,7 @@ use memdir_store::path::{Folding, MemoryPath};
 use crate::store::{EntryKind, Store, StoreError};
 
 /// The time for which a measurement is used at least, although other processes may have written since.
-///
-/// The unit tests look at measurements, and may be interrupted for seconds.
-const TRUSTED_FOR: Duration = Duration::from_secs(if cfg!(test) { 3_600 } else { 1 });
+const TRUSTED_FOR: Duration = Duration::from_secs(1);
 
 /// A measurement is used for this many times as long as it took, so a large tree is not measured all the time.
 const TRUSTED_TIMES: u32 = 50;
@@ -483,7 +481,9 @@ impl<'u> Measuring<'u> {
             known.held = known.held.or_more(held);
             state.count_in_addition();
         } else if state.known.is_none_or(|known| known.at < self.at || !known.sure) {
-            let trusted_for = TRUSTED_FOR.max(self.at.elapsed() * TRUSTED_TIMES);
+            // The tests of this module may be interrupted for seconds before they look.
+            let at_least = TRUSTED_FOR * if cfg!(test) { 3_600 } else { 1 };
+            let trusted_for = at_least.max(self.at.elapsed() * TRUSTED_TIMES);
             state.known = Some(Known { held, at: self.at, trusted_for, sure });
             for (path, file) in &mut state.noted {
                 file.known = file.measured(seen(path), self.began);
