@@ -21,6 +21,10 @@ pub(crate) enum Given {
     Text(MemdirText),
     Patterns(Vec<MemdirText>),
     Rules(HashMap<MemdirText, MemdirText>),
+    #[cfg_attr(
+        not(feature = "encryption"),
+        expect(dead_code, reason = "only encryption reads a key")
+    )]
     Key(MemdirKey),
 }
 
