@@ -6,6 +6,7 @@ import asyncio
 import fcntl
 import logging
 import os
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, NoReturn
@@ -116,7 +117,8 @@ def test_the_details_of_a_failure_are_for_debugging(caplog: pytest.LogCaptureFix
 
 def test_a_cancelled_call_is_no_warning(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     caplog.set_level(logging.DEBUG, "memdir")
-    memory = AsyncMemory(tmp_path, lock_timeout=None)
+    begun = threading.Event()
+    memory = AsyncMemory(tmp_path, lock_timeout=None, before=lambda *_: begun.set())
     cancelled = ("DEBUG", "command=create path=/memories/a outcome=cancelled bytes=0 lines=0")
 
     async def run() -> list[tuple[str, str]]:
@@ -124,8 +126,13 @@ def test_a_cancelled_call_is_no_warning(caplog: pytest.LogCaptureFixture, tmp_pa
         root = os.open(tmp_path / "memories", os.O_RDONLY)
         fcntl.flock(root, fcntl.LOCK_EX)
         try:
-            with pytest.raises(asyncio.TimeoutError):
-                await asyncio.wait_for(memory.create("/memories/a", "late"), 0.05)
+            call = asyncio.ensure_future(memory.create("/memories/a", "late"))
+            # A call that has not begun leaves no record.
+            while not begun.is_set():
+                await asyncio.sleep(0.01)
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
             # The call ends on another thread.
             records: list[tuple[str, str]] = []
             for _ in range(6000):
