@@ -117,6 +117,15 @@ impl Carrying<'_, '_> {
         }
     }
 
+    /// Both memories, first the one whose hooks are asked: they may deny a change that the other one must not keep alone.
+    pub(super) fn asking_first(&self) -> [SyncSide; 2] {
+        if self.sides.b.asks && !self.sides.a.asks {
+            [SyncSide::B, SyncSide::A]
+        } else {
+            SyncSide::ALL
+        }
+    }
+
     fn make(&self, step: &Step) -> Result<Effects, SyncError> {
         let mut effects = Effects::default();
         match step {

@@ -295,10 +295,7 @@ impl Writer {
 
     /// The error with which the policies or the store would refuse a change; `None` if there is none. Nothing is changed.
     pub(super) fn refusal_of(&self, change: &Change<'_>) -> Result<Option<Error>, SyncError> {
-        let refusal = self.acting.refusal_of(|work| match change.make(work)? {
-            Outcome::Refused(error) => Err(error),
-            _ => Ok(()),
-        });
+        let refusal = self.acting.refusal_of(|work| change.make(work).map(drop));
         refusal.map_err(|error| self.failed(change.path(), error))
     }
 

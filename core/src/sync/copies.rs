@@ -1,7 +1,5 @@
 //! Keeps both contents of a conflict: one of them in a copy, whose name says where it is from.
 
-use std::time::SystemTime;
-
 use memdir_store::path::MemoryPath;
 
 use super::baseline::{Digest, digest};
@@ -23,6 +21,7 @@ struct PlacedCopy {
     made: Vec<(SyncSide, Digest)>,
     /// Whether these memories have the content as it was, and no hook or policy has changed it.
     is_whole: bool,
+    /// The effects of making it.
     effects: Effects,
 }
 
@@ -40,50 +39,29 @@ impl Carrying<'_, '_> {
             effects.left_out.push(SyncLeftOut::new(path.clone(), SyncSide::B, SyncReason::OneWay));
             return Ok(());
         }
+        let mut copy = None;
         if self.options.on_conflict.keeps_both() {
-            let modified = self.found(loser, path).and_then(|found| found.modified);
-            let Some(copy) = self.place_copy(path, loser, &contents[loser], modified, effects)?
-            else {
+            copy = self.place_copy(path, loser, &contents[loser], effects)?;
+            if copy.is_none() {
                 return Ok(());
-            };
-            let copy_path = copy.path.clone();
-            let conflict = SyncConflict { path: path.clone(), copy_path, side: loser, modified };
-            let mut replaced = Effects { conflicts: vec![conflict], ..Effects::default() };
-            let result = self.replace_loser(path, digests, contents, &mut replaced);
+            }
+        }
+        let (old, content) = (digests[loser], &contents[loser.other()]);
+        let mut replaced = Effects::default();
+        let result = self.replace(loser, path, old, content, Origin::Made, &mut replaced);
+        if let Some(copy) = copy {
+            // After a failure of a store it is not known what was written.
             let is_refused = matches!(&result, Ok(()) | Err(SyncError::Hook { .. }))
                 && replaced.agreed.is_empty();
             if is_refused && !copy.is_whole {
                 // The next sync would not know it again, and make another one.
                 self.take_back(&copy.path, &copy.made)?;
-                replaced.conflicts.clear();
             } else {
                 effects.add(copy.effects);
             }
-            effects.add(replaced);
-            return result;
         }
-        self.replace_loser(path, digests, contents, effects)
-    }
-
-    fn replace_loser(
-        &self,
-        path: &MemoryPath,
-        digests: &Both<Digest>,
-        contents: &Both<Vec<u8>>,
-        effects: &mut Effects,
-    ) -> Result<(), SyncError> {
-        let loser = self.loser();
-        let content = &contents[loser.other()];
-        self.replace(loser, path, digests[loser], content, Origin::Made, effects)
-    }
-
-    /// Both memories, first the one whose hooks are asked: they may deny a change that the other one must not keep alone.
-    pub(super) fn asking_first(&self) -> [SyncSide; 2] {
-        if self.sides.b.asks && !self.sides.a.asks {
-            [SyncSide::B, SyncSide::A]
-        } else {
-            SyncSide::ALL
-        }
+        effects.add(replaced);
+        result
     }
 
     /// Writes a copy of a content of `side` to both memories. `None` if that was not possible.
@@ -92,10 +70,10 @@ impl Carrying<'_, '_> {
         path: &MemoryPath,
         side: SyncSide,
         content: &[u8],
-        modified: Option<SystemTime>,
         effects: &mut Effects,
     ) -> Result<Option<PlacedCopy>, SyncError> {
         let of_content = digest(content);
+        let modified = self.found(side, path).and_then(|found| found.modified);
         let is_written = |to: &SyncSide| !(self.options.one_way && *to == SyncSide::A);
         'names: for number in 0..MOST_COPIES {
             let copy = copy_of(path, &self.names[side], modified, &of_content, number);
@@ -145,6 +123,8 @@ impl Carrying<'_, '_> {
                 let agreed = agreed(SyncSide::A, a, b);
                 effects.agreed.push((copy.clone(), agreed, Origin::Made));
             }
+            let (path, copy_path) = (path.clone(), copy.clone());
+            effects.conflicts.push(SyncConflict { path, copy_path, side, modified });
             let is_whole = made.iter().all(|(_, written)| *written == of_content);
             return Ok(Some(PlacedCopy { path: copy, made, is_whole, effects }));
         }

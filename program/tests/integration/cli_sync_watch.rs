@@ -2,13 +2,12 @@
 #![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 
 use std::fs;
-use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::common::output::Output;
 use crate::common::program::{memdir, run, said};
 
 const LONG: Duration = Duration::from_secs(60);
@@ -31,35 +30,6 @@ fn wait_for(what: &str, mut is_done: impl FnMut() -> bool) {
     while !is_done() {
         assert!(Instant::now() < until, "{what}");
         thread::sleep(Duration::from_millis(20));
-    }
-}
-
-/// The text that a process has written to one of its outputs.
-struct Output {
-    text: Arc<Mutex<String>>,
-    reader: JoinHandle<()>,
-}
-
-impl Output {
-    fn of(mut output: impl Read + Send + 'static) -> Self {
-        let text = Arc::new(Mutex::new(String::new()));
-        let read = Arc::clone(&text);
-        let reader = thread::spawn(move || {
-            let mut part = [0; 4096];
-            while let Ok(length @ 1..) = output.read(&mut part) {
-                read.lock().unwrap().push_str(str::from_utf8(&part[..length]).unwrap());
-            }
-        });
-        Self { text, reader }
-    }
-
-    fn now(&self) -> String {
-        self.text.lock().unwrap().clone()
-    }
-
-    fn end(self) -> String {
-        self.reader.join().unwrap();
-        std::mem::take(&mut *self.text.lock().unwrap())
     }
 }
 

@@ -162,16 +162,17 @@ fn what_happens_is_watched_on_a_terminal() {
     hostile(place.path());
     let mut command = memdir(place.path());
     command.args(["watch", "m", "--every", "1s"]).env("TERM", "xterm").env_remove("NO_COLOR");
-    let mut watching = terminal::start(command);
+    let (mut child, output) = terminal::start(command);
     let until = Instant::now() + Duration::from_secs(60);
     let is_told = |shown: &str| shown.contains("overwritten") && shown.contains("\\u{202e}dm.");
-    while !is_told(&watching.shown()) {
-        assert!(Instant::now() < until, "{:?}", watching.shown());
+    while !is_told(&output.now()) {
+        assert!(Instant::now() < until, "{:?}", output.now());
         well(place.path(), &["put", "m", NAME, "--as", HOSTILE]);
         std::thread::sleep(Duration::from_millis(300));
     }
-    watching.child.kill().unwrap();
-    let shown = watching.end();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let shown = output.end();
     assert_eq!(harmful(&shown), None, "{shown:?}");
 }
 

@@ -6,6 +6,8 @@ pub(crate) mod crowd;
 #[cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 pub(crate) mod import;
 #[cfg(unix)]
+pub(crate) mod output;
+#[cfg(unix)]
 pub(crate) mod program;
 #[cfg(unix)]
 pub(crate) mod remembering;
